@@ -18,6 +18,7 @@ import (
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/commandline"
+	"github.com/gohalo/halo/internal/pages"
 	"github.com/gohalo/halo/runtime/distributed"
 )
 
@@ -132,10 +133,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		fmt.Fprintln(e.stdout, halo.Version())
 		return exitOK
 	}
-	limitMemory()
+	collectLater()
 	if args[0] == "run" {
+		pages.EnlargeHeap()
 		warmUp()
 	}
+	limitMemory()
 	args, err := xlaFlags(args, os.Getenv("XLA_FLAGS"), stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "halo: %v\n", err)

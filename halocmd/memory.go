@@ -16,15 +16,18 @@ const (
 )
 
 // available is the number of bytes that a program may need at most.
-func available() int64 { return budget.Left() }
+func available() int64 { return budget.Recently() }
 
-// limitMemory makes the collector work harder before memory runs out; a limit that the user sets holds instead. Before that it works less
-// than usual: modules are read and printed once, and most of what is made for them stays.
-func limitMemory() {
+// collectLater makes the collector work less than usual: modules are read and printed once, and most of what is made for them stays.
+func collectLater() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(firstCollection / (4 << 20) * 100)
 		goruntime.AddCleanup(new(*byte), func(int) { debug.SetGCPercent(collectAt) }, 0) // runs when something has been collected
 	}
+}
+
+// limitMemory makes the collector work harder before memory runs out; a limit that the user sets holds instead.
+func limitMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(budget.CollectorLimit())
 	}

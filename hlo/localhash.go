@@ -12,6 +12,11 @@ func EqualLocal(a, b Instruction) bool {
 	return equalMeaning(a.n, b.n) && slices.Equal(a.n.called(), b.n.called())
 }
 
+// EqualLocalAnyLayout is [EqualLocalBy] for results that may have different layouts.
+func EqualLocalAnyLayout(a, b Instruction, same func(x, y CompID) bool) bool {
+	return equalMeaningBy(a.n, b.n, Shape.EqualIgnoringLayout) && slices.EqualFunc(a.n.called(), b.n.called(), same)
+}
+
 // EqualLocalBy is [EqualLocal] with callees that are equal if same reports so.
 func EqualLocalBy(a, b Instruction, same func(x, y CompID) bool) bool {
 	return equalMeaning(a.n, b.n) && slices.EqualFunc(a.n.called(), b.n.called(), same)

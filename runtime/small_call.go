@@ -2,7 +2,7 @@ package runtime
 
 import "unsafe"
 
-// A kernel on a handful of elements costs less than the way to it: its frame, its slices and their bounds. Such a kernel can say what it
+// A kernel on a few hundred elements or less costs less than the way to it: its frame, its slices and their bounds. Such a kernel can say what it
 // does as a list of calls of inner loops. Where the driver runs the same kernels on the same memory again and again, as in the body
 // of a loop, it looks up the addresses once and makes nothing but these calls.
 
@@ -51,6 +51,14 @@ func (p *Place) in(f *TensorFrame) unsafe.Pointer {
 		data = p.Const
 	}
 	return unsafe.Pointer(&data[p.Offset])
+}
+
+// RunSmall makes the calls on a frame. It is for tests and for calling a kernel by hand.
+func RunSmall(calls []SmallCall, f *TensorFrame) {
+	for i := range calls {
+		c := &calls[i]
+		c.Loop(c.N, c.D.in(f), c.A.in(f), c.B.in(f), c.C.in(f))
+	}
 }
 
 // stretch is a series of plain kernels of which some have small calls.

@@ -52,11 +52,12 @@ func (f FP) Policy() string {
 
 // RewriteRule is one named rewrite of a [Rewriter].
 type RewriteRule struct {
-	ID   string
-	Doc  string // what becomes what: "x + 0 → x"
-	Text string // the rule as text, if it was written so
-	FP   FP
-	Root []hlo.Opcode // of the instructions that it replaces
+	ID  string
+	Doc string // what becomes what: "x + 0 → x"
+	// Words is Doc, and the rule as text, of a rule that was written as text: only who lists rules asks for them. Nil is another rule.
+	Words func() (doc, text string)
+	FP    FP
+	Root  []hlo.Opcode // of the instructions that it replaces
 	// Dynamic says that the rule is right where sizes are known at run time only. Other rules do not fire near dynamic dimensions.
 	Dynamic bool
 	// Operands says which opcodes each of the first operands must have; nil is any. It spares calls of Rewrite, which must look itself.
@@ -69,6 +70,8 @@ type RewriteRule struct {
 	Forms []RuleForm
 	// Late, if not nil, makes the whole of a rule of which ID, FP and Root alone are here: it is read when an instruction is met that it may replace.
 	Late func() *RewriteRule
+	// LateOperands is the operands of the forms of a late rule, as Operands has them, without reading it. It may leave more than they do.
+	LateOperands func() [][][]hlo.Opcode
 }
 
 // Whole is the rule with all that it consists of.
@@ -119,11 +122,14 @@ type Rewriter struct {
 func (r *Rewriter) Document() (rules []Rule) {
 	for _, rule := range r.Rules {
 		rule = rule.Whole()
-		doc := rule.Doc
+		doc, text := rule.Doc, ""
+		if rule.Words != nil {
+			doc, text = rule.Words()
+		}
 		if rule.FP != Exact {
 			doc = fmt.Sprintf("%s (may change: %v)", doc, rule.FP)
 		}
-		rules = append(rules, Rule{rule.ID, doc, rule.Text})
+		rules = append(rules, Rule{rule.ID, doc, text})
 	}
 	return rules
 }

@@ -2,6 +2,7 @@ package pass
 
 import (
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gohalo/halo/hlo"
@@ -25,7 +26,7 @@ type opcodeRules struct {
 	operands [looked]operandFilter
 }
 
-// ruleEntry is one form of a rule.
+// ruleEntry is one form of a rule, or all that have such operands of one that is read when it is met.
 type ruleEntry struct {
 	rule *RewriteRule
 	RuleForm
@@ -73,8 +74,13 @@ func (t *ruleTable) opcode(op hlo.Opcode) *opcodeRules {
 	}
 	o := &opcodeRules{entries: make([]ruleEntry, 0, len(t.of[op]))}
 	for _, i := range t.of[op] {
-		r := t.rules[i].Whole()
-		if r.Forms == nil {
+		r := t.rules[i]
+		switch {
+		case r.Late != nil:
+			for _, operands := range r.LateOperands() {
+				o.entries = append(o.entries, ruleEntry{r, RuleForm{Operands: operands}})
+			}
+		case r.Forms == nil:
 			o.entries = append(o.entries, ruleEntry{r, RuleForm{r.Operands, r.Rewrite}})
 		}
 		for _, f := range r.Forms {
@@ -140,6 +146,7 @@ func (t *ruleTable) candidates(in hlo.Instruction, yield func(*RewriteRule, func
 			sets[i] = f.left[0]
 		}
 	}
+	var late *RewriteRule // the last one, whose entries are next to each other
 	for word := range (len(o.entries) + 63) / 64 {
 		set := ^uint64(0)
 		for i := range n {
@@ -147,9 +154,33 @@ func (t *ruleTable) candidates(in hlo.Instruction, yield func(*RewriteRule, func
 		}
 		for ; set != 0; set &= set - 1 {
 			i := 64*word + bits.TrailingZeros64(set)
-			if i >= len(o.entries) || !yield(o.entries[i].rule, o.entries[i].Rewrite) {
+			if i >= len(o.entries) {
 				return
+			}
+			e := &o.entries[i]
+			if e.rule.Late == nil {
+				if !yield(e.rule, e.Rewrite) {
+					return
+				}
+			} else if e.rule != late {
+				late = e.rule
+				whole := late.Whole()
+				for f := range whole.Forms {
+					if form := &whole.Forms[f]; form.fits(in) && !yield(whole, form.Rewrite) {
+						return
+					}
+				}
 			}
 		}
 	}
+}
+
+// fits reports whether the operands have opcodes that the form does not rule out.
+func (f *RuleForm) fits(in hlo.Instruction) bool {
+	for i, ops := range f.Operands[:min(len(f.Operands), looked, in.NumOperands())] {
+		if ops != nil && !slices.Contains(ops, in.OperandInstr(i).Opcode()) {
+			return false
+		}
+	}
+	return true
 }

@@ -17,19 +17,47 @@ type Rule struct {
 	ID, Reason string
 	FP         pass.FP
 	Line       int
-	Text       string // left side, right side and conditions, on one line
 	*pass.RewriteRule
 
+	tree  *ruleText
 	left  []*pattern // the forms of the left side
 	right *node
 	conds []*cond
 	names names
 }
 
-// names are what a rule calls its parts: the number of each kind of slot, and where each name is kept.
+// names are what a rule calls its parts, by the slot in which each is kept.
 type names struct {
-	value, op, axes, direction map[string]int
-	ops                        map[string][]hlo.Opcode // that a name may stand for
+	value, op, axes, direction slots
+	ops                        [][]hlo.Opcode // that an op may be, by its slot
+}
+
+// mayBe is what an op of that name may be; nil is no such name.
+func (n *names) mayBe(op string) []hlo.Opcode {
+	at, ok := n.op.at(op)
+	if !ok {
+		return nil
+	}
+	return n.ops[at]
+}
+
+// slots are the names of one kind. There are few.
+type slots []string
+
+// at is the slot of a name, if there is one.
+func (s slots) at(name string) (int, bool) {
+	i := slices.Index(s, name)
+	return i, i >= 0
+}
+
+// of is the slot of a name, which gets one if it has none.
+func (s *slots) of(name string) int {
+	i, ok := s.at(name)
+	if !ok {
+		i = len(*s)
+		*s = append(*s, name)
+	}
+	return i
 }
 
 // Limits of a rule: matching keeps what it binds in an array on the stack.
@@ -93,8 +121,8 @@ func (c *checker) fail(line1, col int, format string, args ...any) {
 
 func (c *checker) rule(t *ruleText) *Rule {
 	before := len(c.errs)
-	c.names = names{map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string][]hlo.Opcode{}}
-	r := &Rule{ID: t.ID, Reason: strings.TrimSpace(strings.TrimPrefix(t.Reason, "--")), Line: t.Pos.Line}
+	c.names = names{}
+	r := &Rule{ID: t.ID, tree: t, Reason: strings.TrimSpace(strings.TrimPrefix(t.Reason, "--")), Line: t.Pos.Line}
 	fp, ok := classes[t.Class]
 	if !ok {
 		c.fail(t.Pos.Line, t.Pos.Column, "there is no class %q\x00zero-sign, rounding, overflow, nan, fast", t.Class)
@@ -129,8 +157,7 @@ func (c *checker) rule(t *ruleText) *Rule {
 	}
 	r.names = c.names
 	r.left = left.forms()
-	r.Text = textOf(t)
-	r.RewriteRule = &pass.RewriteRule{ID: r.ID, Doc: docOf(t), Text: r.Source(), FP: fp, Root: left.ops, Dynamic: left.keepsSizes() && r.right.keepsSizes()}
+	r.RewriteRule = &pass.RewriteRule{ID: r.ID, Words: r.words, FP: fp, Root: left.ops, Dynamic: left.keepsSizes() && r.right.keepsSizes()}
 	for _, form := range r.left {
 		r.Forms = append(r.Forms, pass.RuleForm{Operands: form.operandOps(), Rewrite: r.rewriteBy(form)})
 	}
@@ -159,25 +186,17 @@ func (c *checker) pattern(t *term) *pattern {
 		t.Name = t.Word
 	}
 	if t.Name != "" {
-		p.slot = slot(c.names.value, t.Name)
+		p.slot = c.names.value.of(t.Name)
 	}
 	return p
-}
-
-func slot(names map[string]int, name string) int {
-	if i, ok := names[name]; ok {
-		return i
-	}
-	names[name] = len(names)
-	return names[name]
 }
 
 func (c *checker) opPattern(p *pattern, k *call) bool {
 	words := append([]string{k.Op}, k.Or...)
 	if k.Of != nil {
 		words = k.Of
-		p.opSlot = slot(c.names.op, k.Op)
-	} else if i, ok := c.names.op[k.Op]; ok && len(words) == 1 {
+		p.opSlot = c.names.op.of(k.Op)
+	} else if i, ok := c.names.op.at(k.Op); ok && len(words) == 1 {
 		p.opSlot, p.sameOp, words = i, true, nil
 	}
 	for _, w := range words {
@@ -193,9 +212,11 @@ func (c *checker) opPattern(p *pattern, k *call) bool {
 		p.ops = append(p.ops, op)
 	}
 	if p.sameOp {
-		p.ops = c.names.ops[k.Op]
+		p.ops = c.names.ops[p.opSlot]
+	} else if p.opSlot == len(c.names.ops) {
+		c.names.ops = append(c.names.ops, p.ops)
 	} else if p.opSlot >= 0 {
-		c.names.ops[k.Op] = p.ops
+		c.names.ops[p.opSlot] = p.ops
 	}
 	p.ordered = k.Ordered
 	for _, a := range k.Args {
@@ -238,9 +259,9 @@ func (c *checker) attrPattern(p *pattern, k *call) bool {
 			}
 			break
 		}
-		p.attr, p.attrSlot = namedAttr, slot(c.names.direction, a.Call.Name)
+		p.attr, p.attrSlot = namedAttr, c.names.direction.of(a.Call.Name)
 	default:
-		p.attr, p.attrSlot = namedAttr, slot(c.names.axes, a.Call.Name)
+		p.attr, p.attrSlot = namedAttr, c.names.axes.of(a.Call.Name)
 	}
 	p.attrOf = kind
 	return true
@@ -365,5 +386,8 @@ func (r *Rule) Source() string {
 			class = "[" + name + "] "
 		}
 	}
-	return r.ID + " " + class + r.Text + " -- " + r.Reason
+	return r.ID + " " + class + textOf(r.tree) + " -- " + r.Reason
 }
+
+// words are the rule as formulas, and as it is written.
+func (r *Rule) words() (doc, text string) { return docOf(r.tree), r.Source() }

@@ -132,7 +132,7 @@ func (c *checker) condition(k *condition) *cond {
 	}
 	out := &cond{not: k.Not, name: k.Name}
 	if d.axes != nil {
-		at, ok := c.names.axes[k.Args[0].Word]
+		at, ok := c.names.axes.at(k.Args[0].Word)
 		if !ok {
 			c.fail(k.Args[0].Pos.Line, k.Args[0].Pos.Column, "no list of axes is called %s", k.Args[0].Word)
 			return nil
@@ -145,7 +145,7 @@ func (c *checker) condition(k *condition) *cond {
 		if d.number && j == want-1 {
 			continue
 		}
-		at, ok := c.names.value[a.Word]
+		at, ok := c.names.value.at(a.Word)
 		if !ok {
 			c.fail(a.Pos.Line, a.Pos.Column, "nothing on the left is called %s", a.Word)
 			return nil

@@ -191,10 +191,8 @@ func (n *instantiation) parameter(name string, t hlo.PrimitiveType, dims []int64
 }
 
 func (n *instantiation) nameOf(slot int) string {
-	for name, i := range n.rule.names.value {
-		if i == slot {
-			return name
-		}
+	if slot < len(n.rule.names.value) {
+		return n.rule.names.value[slot]
 	}
 	return fmt.Sprintf("v%d", len(n.names))
 }

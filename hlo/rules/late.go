@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -8,8 +9,8 @@ import (
 	"github.com/gohalo/halo/hlo/pass"
 )
 
-// Late is Must, but the rules are read one by one when they are needed: at first only the id, the class and the outermost ops of each are. A program
-// meets few of many rules. What is not written as the outline expects is read at once.
+// Late is Must, but the rules are read one by one when they are needed: at first only the id, the class and the outermost ops of each are, then what
+// their operands must be. A program meets few of many rules. What is not written as the outline expects is read at once.
 func Late(name, text string) []*pass.RewriteRule {
 	outlines, ok := outlinesOf(text)
 	if !ok {
@@ -22,8 +23,8 @@ func Late(name, text string) []*pass.RewriteRule {
 	all := make([]*pass.RewriteRule, len(outlines))
 	heads, late := make([]pass.RewriteRule, len(outlines)), make([]lateRule, len(outlines))
 	for i, o := range outlines {
-		late[i].name, late[i].text = name, o.text
-		heads[i] = pass.RewriteRule{ID: o.id, FP: o.fp, Root: o.root, Late: late[i].whole}
+		late[i].name, late[i].outline = name, o
+		heads[i] = pass.RewriteRule{ID: o.id, FP: o.fp, Root: o.root, Late: late[i].whole, LateOperands: late[i].operands}
 		all[i] = &heads[i]
 	}
 	return all
@@ -31,9 +32,10 @@ func Late(name, text string) []*pass.RewriteRule {
 
 // lateRule is a rule that has perhaps been read.
 type lateRule struct {
-	name, text string
-	once       sync.Once
-	rule       *pass.RewriteRule
+	name string
+	outline
+	once sync.Once
+	rule *pass.RewriteRule
 }
 
 func (l *lateRule) whole() *pass.RewriteRule {
@@ -47,6 +49,8 @@ type outline struct {
 	fp   pass.FP
 	root []hlo.Opcode
 	text string // of the rule alone
+	op   string // what the text calls the outermost op, "" if nothing
+	args string // the text from behind the outermost ops
 }
 
 // outlinesOf finds the rules of a text; it is false if it does not understand one.
@@ -129,7 +133,7 @@ func outlineOf(text string) (o outline, ok bool) {
 	}
 	first := word()
 	if take(":") { // and so may the op
-		first = word()
+		o.op, first = first, word()
 	}
 	for op := first; ; op = word() {
 		code, known := hlo.OpcodeByName(op)
@@ -138,7 +142,91 @@ func outlineOf(text string) (o outline, ok bool) {
 		}
 		o.root = append(o.root, code)
 		if !take("|") {
+			o.args = s
 			return o, true
 		}
 	}
+}
+
+// operands is what the operands must be in each order in which they match, or what leaves more than that: nil is anything.
+func (o *outline) operands() [][][]hlo.Opcode {
+	s, ordered := strings.CutPrefix(o.args, "!")
+	if strings.HasPrefix(s, "[") {
+		s = s[strings.IndexByte(s, ']')+1:]
+	}
+	var all [][]hlo.Opcode
+	for {
+		s = s[blank(s):]
+		if s == "" || strings.Contains(o.text, "//") { // a comment may stand between any two words
+			return [][][]hlo.Opcode{nil}
+		}
+		if s[0] == ')' {
+			break
+		}
+		var ops []hlo.Opcode
+		ops, s = o.operand(s)
+		all = append(all, ops)
+	}
+	orders := [][][]hlo.Opcode{all}
+	if len(all) == 2 && !ordered && !slices.ContainsFunc(o.root, func(op hlo.Opcode) bool { return !hlo.Info(op).Traits.Has(hlo.TraitCommutative) }) {
+		orders = append(orders, [][]hlo.Opcode{all[1], all[0]})
+	}
+	return orders
+}
+
+// operand is what the first operand in s must be, and the text behind it.
+func (o *outline) operand(s string) (ops []hlo.Opcode, rest string) {
+	named := false
+	if n := wordLength(s); n > 0 && n < len(s) && s[n] == ':' {
+		s, named = s[n+1:], true
+	}
+	if s != "" && s[0] == '(' {
+		return o.ops(s[1:]), s[closed(s):]
+	}
+	end := strings.IndexAny(s, " \t\r\f\n)")
+	if end <= 0 {
+		return nil, ""
+	}
+	if numberLength(s) == end || named && s[:end] == "const" {
+		ops = constants
+	}
+	return ops, s[end:]
+}
+
+// ops are those that begin an operand in parentheses.
+func (o *outline) ops(s string) (ops []hlo.Opcode) {
+	for {
+		n := 0
+		if s != "" {
+			n = wordLength(s)
+		}
+		if s[:n] == o.op && len(ops) == 0 {
+			return o.root
+		}
+		op, known := hlo.OpcodeByName(s[:n])
+		if !known || s[n:] != "" && s[n] == ':' { // a name that stands for an op
+			return nil
+		}
+		ops = append(ops, op)
+		if s = s[n:]; !strings.HasPrefix(s, "|") {
+			return ops
+		}
+		s = s[1:]
+	}
+}
+
+// closed is the length of the term in parentheses at the front.
+func closed(s string) int {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(s)
 }

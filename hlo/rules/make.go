@@ -40,7 +40,7 @@ func (c *checker) node(t *term) *node {
 		}
 		n.number = &x
 	case t.Call == nil:
-		at, ok := c.names.value[t.Word]
+		at, ok := c.names.value.at(t.Word)
 		if !ok {
 			c.fail(t.Pos.Line, t.Pos.Column, "nothing on the left is called %s", t.Word)
 			return nil
@@ -60,7 +60,7 @@ func (c *checker) opNode(n *node, k *call) *node {
 			return nil
 		}
 		n.fold, n.now, word, args = true, word == "eval", args[0].Word, args[1:]
-		if at, ok := c.names.value[word]; ok && len(args) == 0 {
+		if at, ok := c.names.value.at(word); ok && len(args) == 0 {
 			n.slot = at
 			return n
 		}
@@ -69,7 +69,7 @@ func (c *checker) opNode(n *node, k *call) *node {
 		c.fail(k.Pos.Line, k.Pos.Column, "several ops stand on the left only: name them there")
 		return nil
 	}
-	if at, ok := c.names.op[word]; ok {
+	if at, ok := c.names.op.at(word); ok {
 		n.opSlot = at
 	} else if op, ok := hlo.OpcodeByName(word); ok {
 		n.op = op
@@ -98,7 +98,7 @@ func (c *checker) opNode(n *node, k *call) *node {
 func (c *checker) attrNode(n *node, k *call) bool {
 	ops := []hlo.Opcode{n.op}
 	if n.opSlot >= 0 {
-		ops = c.names.ops[k.Op]
+		ops = c.names.mayBe(k.Op)
 	}
 	n.attrOf = attrKindOf(ops)
 	if n.attrOf == noAttr {
@@ -132,7 +132,7 @@ func (c *checker) attrNode(n *node, k *call) bool {
 		c.fail(a.Pos.Line, a.Pos.Column, "a conversion needs a type: [type(x)]")
 		return false
 	}
-	at, ok := c.names.value[a.Call.Args[0].Name]
+	at, ok := c.names.value.at(a.Call.Args[0].Name)
 	if !ok {
 		c.fail(a.Pos.Line, a.Pos.Column, "nothing on the left is called %s", a.Call.Args[0].Name)
 		return false
@@ -151,7 +151,7 @@ func (c *checker) axes(a *attr) func(*bindings) ([]int64, bool) {
 
 func (c *checker) axesCall(k *attrCall) func(*bindings) ([]int64, bool) {
 	if k.Args == nil {
-		at, ok := c.names.axes[k.Name]
+		at, ok := c.names.axes.at(k.Name)
 		if !ok {
 			c.fail(k.Pos.Line, k.Pos.Column, "no list of axes is called %s", k.Name)
 			return nil
@@ -191,12 +191,12 @@ func (c *checker) direction(a *attr) func(*bindings) hlo.Direction {
 		if d, ok := directionOf(k.Name); ok {
 			return func(*bindings) hlo.Direction { return d }
 		}
-		if at, ok := c.names.direction[k.Name]; ok {
+		if at, ok := c.names.direction.at(k.Name); ok {
 			return func(b *bindings) hlo.Direction { return b.directions[at] }
 		}
 	}
 	if f := directionFunctions[k.Name]; f != nil && len(k.Args) == 1 {
-		if at, ok := c.names.direction[k.Args[0].Name]; ok {
+		if at, ok := c.names.direction.at(k.Args[0].Name); ok {
 			return func(b *bindings) hlo.Direction { return f(b.directions[at]) }
 		}
 	}

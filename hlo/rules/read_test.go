@@ -5,11 +5,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gohalo/halo/hlo"
 )
 
 // TestReader holds the reader to the grammar: on the rules of the simplifier and of the tutorial, and on texts that differ from them by a few tokens.
@@ -84,22 +87,46 @@ func textsInEarnest(t *testing.T) map[string]string {
 func TestLate(t *testing.T) {
 	texts := textsInEarnest(t)
 	texts["spread"] = "// one -- two\nA [nan] w:(f:add|multiply (abs x) y) // three -- four\n  => x // five -- six\n -- seven // eight\n\n B (add x 0) => x -- nine"
+	rules, narrowed := 0, 0
 	for path, text := range texts {
 		_, ok := outlinesOf(text)
 		assert.True(t, ok, path)
 		want, late := Must(path, text), Late(path, text)
 		require.Equal(t, len(want), len(late), path)
 		for i, l := range late {
+			rules++
 			w := want[i].RewriteRule
 			require.NotNil(t, l.Late)
 			assert.Equal(t, w.ID, l.ID)
 			assert.Equal(t, w.FP, l.FP)
 			assert.Equal(t, w.Root, l.Root)
 			whole := l.Whole()
-			assert.Equal(t, [6]any{w.ID, w.FP, w.Root, w.Doc, w.Text, w.Dynamic}, [6]any{whole.ID, whole.FP, whole.Root, whole.Doc, whole.Text, whole.Dynamic})
+			wantDoc, wantText := w.Words()
+			doc, text := whole.Words()
+			assert.Equal(t, [6]any{w.ID, w.FP, w.Root, wantDoc, wantText, w.Dynamic}, [6]any{whole.ID, whole.FP, whole.Root, doc, text, whole.Dynamic})
 			assert.Equal(t, len(w.Forms), len(whole.Forms))
+			orders := l.LateOperands()
+			if slices.ContainsFunc(orders, func(known [][]hlo.Opcode) bool {
+				return slices.ContainsFunc(known, func(ops []hlo.Opcode) bool { return ops != nil })
+			}) {
+				narrowed++
+			}
+			for _, f := range w.Forms {
+				assert.True(t, slices.ContainsFunc(orders, func(known [][]hlo.Opcode) bool { return leaves(known, f.Operands) }), "%s: got %v, want %v", l.ID, orders, f.Operands)
+			}
 		}
 	}
+	assert.Greater(t, narrowed, rules/2)
+}
+
+// leaves reports whether what is known of operands leaves all that they may be.
+func leaves(known, operands [][]hlo.Opcode) bool {
+	for i, ops := range known {
+		if ops != nil && (operands[i] == nil || slices.ContainsFunc(operands[i], func(op hlo.Opcode) bool { return !slices.Contains(ops, op) })) {
+			return false
+		}
+	}
+	return true
 }
 
 // tokensOf cuts a text into tokens, of which the last is the end.

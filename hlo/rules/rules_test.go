@@ -53,7 +53,8 @@ func TestText(t *testing.T) {
 	} {
 		list, err := rules.Parse("f.rules", text)
 		require.NoError(t, err, text)
-		assert.Equal(t, formula, list[0].Doc)
+		doc, _ := list[0].Words()
+		assert.Equal(t, formula, doc)
 		assert.Equal(t, text, list[0].Source())
 	}
 }

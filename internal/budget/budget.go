@@ -98,6 +98,14 @@ func Left() int64 {
 	return left
 }
 
+// Recently is Left as it was a moment ago, less what was granted since: most of what a process does at its beginning takes less time than asking.
+func Recently() int64 {
+	if r := latest.Load(); r != nil && time.Since(r.at) < interval {
+		return max(0, r.left-r.granted.Load())
+	}
+	return Left()
+}
+
 // machine is what the system says.
 type machine struct {
 	known        bool

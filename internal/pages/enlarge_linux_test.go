@@ -16,16 +16,32 @@ func TestLargePages(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage/enabled"); err != nil {
 		t.Skip("this system has no large pages")
 	}
-	for _, n := range []int{4 << 20, 5<<20 + 12345, 16 << 20, 33<<20 + 1} {
+	for _, n := range []int{4 << 20, 5<<20 + 12345, 6 << 20, 16 << 20, 33<<20 + 1} {
 		b := pages.Bytes(int64(n), 64)
 		middle := n / 2 // of the smallest, an end of its only large page
-		if n >= 16<<20 {
+		if n >= 6<<20 {
 			require.Zero(t, pages.Address(b)%(2<<20), "%d bytes", n)
 			middle = 0
 		}
 		require.True(t, isAsked(t, b, middle), "%d bytes", n)
 		b[middle] = 1
 	}
+}
+
+// TestEnlargeHeap asks the system where the heap goes on.
+func TestEnlargeHeap(t *testing.T) {
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage/enabled"); err != nil {
+		t.Skip("this system has no large pages")
+	}
+	pages.EnlargeHeap()
+	var kept [][]byte // so that each is elsewhere
+	for range 64 {
+		b := make([]byte, 32<<10)
+		if kept = append(kept, b); isAsked(t, b, 0) {
+			return
+		}
+	}
+	t.Errorf("none of %d blocks is on large pages", len(kept))
 }
 
 // isAsked reports whether the mapping around b[i] has the flag of large pages.

@@ -14,8 +14,9 @@ const (
 	large = 2 << 20
 	// leastLarge is the size of memory that has at least one large page, wherever it begins.
 	leastLarge = 2 * large
-	// leastAligned is the size from which on memory begins with a large page. That takes addresses of up to an eighth more.
-	leastAligned = 8 * large
+	// leastAligned is the size from which on memory begins with a large page: what lies before the first one and behind the last would take 512 faults. That
+	// takes addresses of up to a third more.
+	leastAligned = 3 * large
 )
 
 // Bytes returns n zeroed bytes that start at a multiple of align, a power of two.

@@ -28,7 +28,9 @@ may change. The other options are those of XLA's simplifier, by their names ther
 
 // Every lists the rules whatever options they wait for.
 func Every() []*pass.RewriteRule {
-	all := catalogue(&defaults)
+	o := defaults
+	o.batchNorm = "batch-norm"
+	all := catalogue(&o)
 	for i, r := range all {
 		all[i] = r.Whole()
 	}
@@ -43,7 +45,7 @@ func table(o *options) []*pass.RewriteRule {
 func catalogue(o *options) []*pass.RewriteRule {
 	return slices.Concat(
 		written("arithmetic.rules"), integerRules, written("minmax.rules"), written("logic.rules"), written("movement.rules"), layoutRules, shapeRules, reshapeRules,
-		sliceRules, dynamicSliceRules, padRules, reduceRules(o), windowRules(o), dotRules(o), convRules, gatherRules(o), callRules, valueRules)
+		sliceRules, dynamicSliceRules, padRules, reduceRules(o), windowRules(o), dotRules(o), convRules, gatherRules(o), callRules, valueRules, varianceRules(o))
 }
 
 // New makes the pass. Pipelines have it several times, mostly with the same options: these share rules and the tables that find them.

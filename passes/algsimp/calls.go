@@ -32,6 +32,21 @@ var callRules = []*pass.RewriteRule{
 		}
 		return convertedConstant(in, c.Literal())
 	}, hlo.OpConvert),
+	over(rule("D28", "bitcast-convert(concatenate(bitcast-convert(x), …)) → concatenate(x, …)", func(in hlo.Instruction) (pass.Expr, bool) {
+		c := in.OperandInstr(0)
+		var parts []pass.Expr
+		for part := range c.Operands() {
+			if !is(part, hlo.OpBitcastConvert) {
+				return no()
+			}
+			x := part.OperandInstr(0)
+			if x.Shape().Type() != in.Shape().Type() || x.Shape().Type() == hlo.PRED || !slices.Equal(x.Shape().Dimensions(), part.Shape().Dimensions()) {
+				return no()
+			}
+			parts = append(parts, pass.Use(x))
+		}
+		return done(shaped(hlo.OpConcatenate, in.Shape(), c.Attrs(), parts...))
+	}, hlo.OpBitcastConvert), []hlo.Opcode{hlo.OpConcatenate}),
 	rule("D30", "reduce-precision to the type's own precision → operand", func(in hlo.Instruction) (pass.Expr, bool) {
 		a := hlo.AttrsOf[hlo.ReducePrecisionAttrs](in)
 		own := map[hlo.PrimitiveType][2]int64{hlo.F16: {5, 10}, hlo.BF16: {8, 7}, hlo.F32: {8, 23}, hlo.F64: {11, 52}}[in.Shape().Type()]

@@ -27,6 +27,8 @@ func dotRules(o *options) []*pass.RewriteRule {
 			}
 			return fill(in.Shape(), 0), true
 		}, hlo.OpDot),
+		dense(pass.Overflow, "H10", "dot(dot(a, b), c) → dot(a, dot(b, c)), if that is cheaper", func(in hlo.Instruction, d dotAxes) (pass.Expr, bool) { return reassociated(in, d, o.reorderThreshold) }, hlo.OpDot),
+		dense(pass.Overflow, "H11", "dot of a reversed, padded or repeated array → the same of the other operand, if that is smaller", func(in hlo.Instruction, d dotAxes) (pass.Expr, bool) { return moveAcross(in, d, o.reorderThreshold) }, hlo.OpReverse, hlo.OpPad, hlo.OpBroadcast),
 		dense(pass.Exact, "H08", "dot(dynamic-slice(constant), constant) → dynamic-slice(dot of constants)", dotOfGather, hlo.OpDynamicSlice),
 		dense(pass.Overflow, "H09", "dot(reshape(transpose(x)), constant) → dot(reshape(x), constant with its rows moved), if the contracted axes alone move", contractReordered, hlo.OpReshape),
 		dense(pass.Overflow, "H07", "dot(concatenate, constant) → sum of dots", dotOfConcatenate, hlo.OpConcatenate),
@@ -47,8 +49,6 @@ func dotRules(o *options) []*pass.RewriteRule {
 		}),
 		dense(pass.Overflow, "H03", "dot of vectors, in batches → Σ of products", func(in hlo.Instruction, d dotAxes) (pass.Expr, bool) { return sumOfProducts(in, d, o.onCPU) }),
 		dense(pass.Overflow, "H06", "dot(parameter, x) → transpose(dot(x, parameter))", parameterRight),
-		dense(pass.Overflow, "H10", "dot(dot(a, b), c) → dot(a, dot(b, c)), if that is cheaper", func(in hlo.Instruction, d dotAxes) (pass.Expr, bool) { return reassociated(in, d, o.reorderThreshold) }, hlo.OpDot),
-		dense(pass.Overflow, "H11", "dot of a reversed, padded or repeated array → the same of the other operand, if that is smaller", func(in hlo.Instruction, d dotAxes) (pass.Expr, bool) { return moveAcross(in, d, o.reorderThreshold) }, hlo.OpReverse, hlo.OpPad, hlo.OpBroadcast),
 		over(rule("E14", "transpose(dot(a, b)) → dot(b, a)", transposeOfDot, hlo.OpTranspose), []hlo.Opcode{hlo.OpDot}),
 		over(rule("F08", "slice(dot(a, b)) → dot of slices", func(in hlo.Instruction) (pass.Expr, bool) { return sliceOfDot(in, o) }, hlo.OpSlice), []hlo.Opcode{hlo.OpDot}),
 	}

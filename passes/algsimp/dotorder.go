@@ -76,7 +76,7 @@ func dotOfGather(in hlo.Instruction, d dotAxes) (pass.Expr, bool) {
 // contractReordered undoes, on the side of a constant, a movement among axes that a reshape then joins into the contracted one.
 func contractReordered(in hlo.Instruction, d dotAxes) (pass.Expr, bool) {
 	d = d.of(in)
-	if len(d.LHSBatch) > 0 || len(d.LHSContracting) != 1 {
+	if len(d.LHSContracting) != 1 {
 		return no()
 	}
 	for side := range 2 {
@@ -138,45 +138,144 @@ func leadingOnes(runs [][2]int, parts hlo.Shape, axis int) [2]int {
 	return run
 }
 
-// reassociated is for chains of plain matrix products.
+// reassociated makes dot(a, dot(b, c)) of dot(dot(a, b), c), and the other way round, if that takes fewer products.
 func reassociated(in hlo.Instruction, d dotAxes, threshold float64) (pass.Expr, bool) {
 	d = d.of(in)
-	matrix := func(x hlo.Instruction, d dotAxes) bool {
-		return x.NumOperands() == 2 && len(d.LHSBatch) == 0 && len(d.LHSContracting) == 1 && len(d.free[0]) == 1 && len(d.free[1]) == 1
-	}
-	if !matrix(in, d) {
-		return no()
-	}
 	for side := range 2 {
 		inner := in.OperandInstr(side)
-		if !is(inner, hlo.OpDot) || !oneUse(inner) || inner.Shape().Type() != in.Shape().Type() {
+		if !is(inner, hlo.OpDot) || inner.NumOperands() != 2 || !oneUse(inner) || inner.Shape().Type() != in.Shape().Type() {
 			continue
 		}
-		e := axesOfDot(inner)
-		if !matrix(inner, e) {
-			continue
+		// Of the inner operands, the one beside the third operand is multiplied with that first: the right one of a left dot.
+		if e, ok := chained(in, inner, d, side, threshold); ok {
+			return e, true
 		}
-		// in contracts axis k of the inner result: that is the free axis of operand k of the inner dot.
-		k := int(d.contracting[side][0])
-		a, b := inner.OperandInstr(k), inner.OperandInstr(1-k) // a is contracted with c, b is not
-		c := in.OperandInstr(1 - side)
-		m := b.Shape().Dim(int(e.free[1-k][0]))
-		p := a.Shape().Dim(int(e.contracting[k][0]))
-		n := a.Shape().Dim(int(e.free[k][0]))
-		q := c.Shape().Dim(int(d.free[1-side][0]))
-		before := float64(m*p*n) + float64(m*n*q)
-		after := float64(p*n*q) + float64(m*p*q)
-		if before < threshold*after {
-			continue
-		}
-		// t[p, q] = Σn a · c, then Σp b · t.
-		t := makeDot(in, d.attrs(nil, e.free[k], nil, d.contracting[1-side]), pass.Use(a), pass.Use(c))
-		if side == 0 {
-			return done(makeDot(in, d.attrs(nil, e.contracting[1-k], nil, []int64{0}), pass.Use(b), t))
-		}
-		return done(makeDot(in, d.attrs(nil, []int64{0}, nil, e.contracting[1-k]), t, pass.Use(b)))
 	}
 	return no()
+}
+
+// letters names the axes of a product of three: axes that are multiplied with each other have one letter, its size among sizes.
+type letters struct{ sizes []int64 }
+
+func (l *letters) next(size int64) int {
+	l.sizes = append(l.sizes, size)
+	return len(l.sizes) - 1
+}
+
+// count is the number of products for the letters of some lists.
+func (l *letters) count(lists ...[]int) float64 {
+	n, seen := 1.0, map[int]bool{}
+	for _, list := range lists {
+		for _, a := range list {
+			if !seen[a] {
+				seen[a] = true
+				n *= float64(l.sizes[a])
+			}
+		}
+	}
+	return n
+}
+
+// chained multiplies b, the operand of the inner dot that is next to c, with c first.
+func chained(in, inner hlo.Instruction, d dotAxes, side int, threshold float64) (pass.Expr, bool) {
+	e := axesOfDot(inner)
+	near := 1 - side // of the inner dot: the right operand if it stands on the left
+	a, b, c := inner.OperandInstr(1-near), inner.OperandInstr(near), in.OperandInstr(1-side)
+	var l letters
+	named := [2][]int{make([]int, inner.OperandInstr(0).Shape().Rank()), make([]int, inner.OperandInstr(1).Shape().Rank())}
+	var ofInner []int // letters of the inner result
+	for i, p := range e.LHSBatch {
+		n := l.next(inner.OperandInstr(0).Shape().Dim(int(p)))
+		named[0][p], named[1][e.RHSBatch[i]] = n, n
+		ofInner = append(ofInner, n)
+	}
+	batches := len(ofInner)
+	for i, p := range e.LHSContracting {
+		n := l.next(inner.OperandInstr(0).Shape().Dim(int(p)))
+		named[0][p], named[1][e.RHSContracting[i]] = n, n
+	}
+	for k := range 2 {
+		for _, p := range e.free[k] {
+			named[k][p] = l.next(inner.OperandInstr(k).Shape().Dim(int(p)))
+			ofInner = append(ofInner, named[k][p])
+		}
+	}
+	inA, inB, inC := named[1-near], named[near], make([]int, c.Shape().Rank())
+	for i, p := range d.batch[side] {
+		inC[d.batch[1-side][i]] = ofInner[p]
+	}
+	for i, p := range d.contracting[side] {
+		if int(p) < batches { // each of the three has it, and two of the dots would sum over it
+			return no()
+		}
+		inC[d.contracting[1-side][i]] = ofInner[p]
+	}
+	for _, p := range d.free[1-side] {
+		inC[p] = l.next(c.Shape().Dim(int(p)))
+	}
+	// The result, as it is.
+	var result []int
+	for _, p := range d.batch[side] {
+		result = append(result, ofInner[p])
+	}
+	for k := range 2 {
+		for _, p := range d.free[k] {
+			if k == side {
+				result = append(result, ofInner[p])
+			} else {
+				result = append(result, inC[p])
+			}
+		}
+	}
+	// b and c, with what a or the result need of them; then a.
+	needed := slices.Concat(inA, result)
+	if !slices.ContainsFunc(inB, func(n int) bool { return slices.Contains(inC, n) }) {
+		return no()
+	}
+	bc, ofBC := dotOfLetters(in, d, inB, inC, needed, pass.Use(b), pass.Use(c), side == 1)
+	whole, ofWhole := dotOfLetters(in, d, inA, ofBC, result, pass.Use(a), bc, side == 1)
+	before := l.count(named[0], named[1]) + l.count(ofInner, inC)
+	after := l.count(inB, inC) + l.count(inA, ofBC)
+	if !valid(whole) || before < threshold*after {
+		return no()
+	}
+	perm := make([]int64, len(result))
+	for i, n := range result {
+		perm[i] = int64(slices.Index(ofWhole, n))
+	}
+	return done(transposed(whole, perm...))
+}
+
+// dotOfLetters multiplies two arrays by the letters of their axes: those of both that are needed are batches, and the others are summed. Swapped
+// has the second one on the left.
+func dotOfLetters(in hlo.Instruction, d dotAxes, inX, inY, needed []int, x, y pass.Expr, swapped bool) (pass.Expr, []int) {
+	if !valid(x) || !valid(y) {
+		return pass.Expr{}, nil
+	}
+	if swapped {
+		inX, inY, x, y = inY, inX, y, x
+	}
+	var lists [2][2][]int64 // batch, contracting; left, right
+	var result, left, right []int
+	for i, n := range inX {
+		k := slices.Index(inY, n)
+		switch {
+		case k < 0:
+			left = append(left, n)
+			continue
+		case slices.Contains(needed, n):
+			lists[0][0], lists[0][1] = append(lists[0][0], int64(i)), append(lists[0][1], int64(k))
+			result = append(result, n)
+		default:
+			lists[1][0], lists[1][1] = append(lists[1][0], int64(i)), append(lists[1][1], int64(k))
+		}
+	}
+	for _, n := range inY {
+		if !slices.Contains(inX, n) {
+			right = append(right, n)
+		}
+	}
+	return makeDot(in, d.attrs(lists[0][0], lists[1][0], lists[0][1], lists[1][1]), x, y), slices.Concat(result, left, right)
 }
 
 // moveAcross mirrors what happens to the contracted axes of one operand on the other one.
@@ -279,21 +378,6 @@ func broadcastAcross(x, y hlo.Instruction, d dotAxes, side int, threshold float6
 	if len(gone) == 0 || !slices.IsSorted(broadcastAxes(x)) || float64(x.Shape().NumElements()) < threshold*float64(x.OperandInstr(0).Shape().NumElements()) {
 		return v, w, nil
 	}
-	renumber := func(axes, without []int64) (kept []int64) {
-		for _, a := range axes {
-			if slices.Contains(without, a) {
-				continue
-			}
-			n := a
-			for _, g := range without {
-				if g < a {
-					n--
-				}
-			}
-			kept = append(kept, n)
-		}
-		return kept
-	}
 	var dims, at []int64
 	for i, size := range x.Shape().Dimensions() {
 		if slices.Contains(dropped, int64(i)) {
@@ -312,7 +396,7 @@ func broadcastAcross(x, y hlo.Instruction, d dotAxes, side int, threshold float6
 	t := y.Shape().Type()
 	w = reducedBy(hlo.OpAdd, pass.Use(y), number(t, 0), gone)
 	lists := [2][2][]int64{}
-	lists[side] = [2][]int64{renumber(d.batch[side], dropped), renumber(d.contracting[side], dropped)}
-	lists[1-side] = [2][]int64{renumber(d.batch[1-side], gone), renumber(d.contracting[1-side], gone)}
+	lists[side] = [2][]int64{renumbered(d.batch[side], dropped), renumbered(d.contracting[side], dropped)}
+	lists[1-side] = [2][]int64{renumbered(d.batch[1-side], gone), renumbered(d.contracting[1-side], gone)}
 	return v, w, d.attrs(lists[0][0], lists[0][1], lists[1][0], lists[1][1])
 }

@@ -28,6 +28,7 @@ var dynamicSliceRules = []*pass.RewriteRule{
 	rule("F14", "an index of dynamic-slice along an axis that is taken whole → 0", func(in hlo.Instruction) (pass.Expr, bool) {
 		return zeroIndices(in, 1, in.Shape())
 	}, hlo.OpDynamicSlice),
+	rule("F22", "dynamic-update-slice of everything → update", func(in hlo.Instruction) (pass.Expr, bool) { return use(in.OperandInstr(1)) }, hlo.OpDynamicUpdateSlice),
 	rule("F23", "an index of dynamic-update-slice along an axis that is replaced whole → 0", func(in hlo.Instruction) (pass.Expr, bool) {
 		return zeroIndices(in, 2, in.OperandInstr(1).Shape())
 	}, hlo.OpDynamicUpdateSlice),
@@ -96,7 +97,6 @@ var dynamicSliceRules = []*pass.RewriteRule{
 		}
 		return done(shaped(hlo.OpDynamicSlice, in.Shape(), in.Attrs(), args...))
 	}, hlo.OpDynamicSlice), []hlo.Opcode{hlo.OpDynamicSlice}),
-	rule("F22", "dynamic-update-slice of everything → update", func(in hlo.Instruction) (pass.Expr, bool) { return use(in.OperandInstr(1)) }, hlo.OpDynamicUpdateSlice),
 	rule("F24", "dynamic-update-slice by nothing → operand", func(in hlo.Instruction) (pass.Expr, bool) {
 		if u := in.OperandInstr(1); static(u) && u.Shape().NumElements() == 0 {
 			return use(in.OperandInstr(0))

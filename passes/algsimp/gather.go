@@ -41,6 +41,7 @@ func gatherRules(o *options) []*pass.RewriteRule {
 		{ID: "G07", Doc: "scatter of one update of everything, at no index → op(operand, update)", Root: []hlo.Opcode{hlo.OpScatter}, RewriteAt: scatterOfAll},
 		{ID: "G07u", Doc: "scatter that replaces one window at constant places → dynamic-update-slice", Root: []hlo.Opcode{hlo.OpScatter},
 			Operands: [][]hlo.Opcode{nil, {hlo.OpConstant, hlo.OpBroadcast}}, RewriteAt: scatterOfOneWindow},
+		over(rule("E19", "transpose(scatter(x, i, u)) → scatter(transpose(x), i, transpose(u)), if u is windows of whole rank", transposeOfScatter, hlo.OpTranspose), []hlo.Opcode{hlo.OpScatter}),
 		loosely(pass.Overflow, &pass.RewriteRule{ID: "A09", Doc: "scatter-add(a, i, u) + scatter-add(b, j, v) → scatter-add(a + b, i ++ j, u ++ v)", Root: []hlo.Opcode{hlo.OpAdd},
 			Operands: [][]hlo.Opcode{{hlo.OpScatter}, {hlo.OpScatter}}, RewriteAt: sumOfScatters}),
 		loosely(pass.Overflow, &pass.RewriteRule{ID: "A08", Doc: "scatter-add(a, i, u) + y → scatter-add(a + y, i, u)", Root: []hlo.Opcode{hlo.OpAdd}, RewriteAt: addToScatter}),
@@ -338,4 +339,33 @@ func sumOfScatters(s pass.Site, in hlo.Instruction) (pass.Expr, bool) {
 		return no()
 	}
 	return pass.Again(x, sum, ids, ups), true
+}
+
+// transposeOfScatter moves the axes of operand and windows before the scatter. It is for scatters of one array whose updates are a list of
+// windows.
+func transposeOfScatter(in hlo.Instruction) (pass.Expr, bool) {
+	s := in.OperandInstr(0)
+	a := hlo.AttrsOf[hlo.ScatterAttrs](s)
+	if s.NumOperands() != 3 || !oneUse(s) || len(a.InputBatchingDims)+len(a.InsertedWindowDims) > 0 {
+		return no()
+	}
+	x, i, u := s.OperandInstr(0), s.OperandInstr(1), s.OperandInstr(2)
+	perm := axes(in)
+	if i.Shape().Rank() != 2 || a.IndexVectorDim != 1 || !slices.Equal(a.UpdateWindowDims, axisRange(len(perm) + 1)[1:]) {
+		return no()
+	}
+	at := make([]int64, len(a.ScatterDimsToOperandDims))
+	for k, d := range a.ScatterDimsToOperandDims {
+		at[k] = int64(slices.Index(perm, d))
+	}
+	a.ScatterDimsToOperandDims = at
+	windows := []int64{0}
+	for _, p := range perm {
+		windows = append(windows, p+1)
+	}
+	moved := shaped(hlo.OpScatter, in.Shape(), &a, transposed(pass.Use(x), perm...), pass.Use(i), transposed(pass.Use(u), windows...))
+	if !valid(moved) {
+		return no()
+	}
+	return moved.Calling(s.Callee(0)), true
 }

@@ -9,6 +9,12 @@ import (
 
 // layoutRules are for modules whose layouts are final: data movement that leaves every byte where it is becomes bitcast.
 var layoutRules = []*pass.RewriteRule{
+	rule("E30", "copy that moves nothing, or that undoes what copies and reshapes before it moved → bitcast", func(in hlo.Instruction) (pass.Expr, bool) {
+		if x, ok := bitcastSource(in); ok && in.Shape().IsArray() && !in.Shape().Equal(in.OperandInstr(0).Shape()) {
+			return bitcast(in, x)
+		}
+		return no()
+	}, hlo.OpCopy),
 	over(rule("E31", "copy(reshape(x)) → reshape(x) in the layout of the copy, if that moves nothing", func(in hlo.Instruction) (pass.Expr, bool) {
 		r := in.OperandInstr(0)
 		if !oneUse(r) || !sameBytes(r.Shape(), in.Shape()) || in.Shape().Equal(r.Shape()) {
@@ -16,12 +22,6 @@ var layoutRules = []*pass.RewriteRule{
 		}
 		return reshape(r.OperandInstr(0), in.Shape())
 	}, hlo.OpCopy), reshapes),
-	rule("E30", "copy that moves nothing → bitcast", func(in hlo.Instruction) (pass.Expr, bool) {
-		if x := in.OperandInstr(0); in.Shape().IsArray() && !in.Shape().Equal(x.Shape()) && sameBytes(x.Shape(), in.Shape()) {
-			return bitcast(in, x)
-		}
-		return no()
-	}, hlo.OpCopy),
 	rule("E16", "transpose that moves nothing in memory → bitcast", func(in hlo.Instruction) (pass.Expr, bool) {
 		x := in.OperandInstr(0)
 		from, okFrom := axesInMemory(x.Shape())
@@ -36,12 +36,11 @@ var layoutRules = []*pass.RewriteRule{
 		}
 		return bitcast(in, x)
 	}, hlo.OpTranspose),
-	rule("E10", "reshape that moves nothing in memory → bitcast", func(in hlo.Instruction) (pass.Expr, bool) {
-		x := in.OperandInstr(0)
-		if !rowMajorBytes(x.Shape(), in.Shape()) || memorySpace(x) != memorySpace(in) {
-			return no()
+	rule("E10", "reshape that moves nothing in memory, or that undoes what copies and reshapes before it moved → bitcast", func(in hlo.Instruction) (pass.Expr, bool) {
+		if x, ok := bitcastSource(in); ok {
+			return bitcast(in, x)
 		}
-		return bitcast(in, x)
+		return no()
 	}, hlo.OpReshape),
 	over(rule("E33", "bitcast(bitcast(x)) → bitcast(x), or x", func(in hlo.Instruction) (pass.Expr, bool) {
 		x := in.OperandInstr(0).OperandInstr(0)
@@ -127,6 +126,20 @@ var bitcasts = []hlo.Opcode{hlo.OpBitcast}
 
 func bitcast(in, x hlo.Instruction) (pass.Expr, bool) {
 	return pass.New(hlo.OpBitcast, in.Shape(), nil, pass.Use(x)), true
+}
+
+// bitcastSource goes back through copies and reshapes to the first value that has every byte where in has it.
+func bitcastSource(in hlo.Instruction) (hlo.Instruction, bool) {
+	x := in.OperandInstr(0)
+	for {
+		if x.Shape().IsArray() && x.Shape().Type() == in.Shape().Type() && memorySpace(x) == memorySpace(in) && rowMajorBytes(x.Shape(), in.Shape()) {
+			return x, true
+		}
+		if !is(x, hlo.OpReshape) && !is(x, hlo.OpCopy) {
+			return x, false
+		}
+		x = x.OperandInstr(0)
+	}
 }
 
 // axesInMemory lists the axes from the fastest on without those of size 1, which may stand anywhere. It fails on tiles and on layouts that

@@ -28,7 +28,7 @@ type options struct {
 var defaults = options{
 	fixedPoint: true, sinkBroadcast: true, negativePadding: true, reduceOfConcat: true, reduceOfReshape: true, windowReduce: true,
 	dotStrengthReduction: true, dotToMultiply: true, nonCanonicalDots: true, convSimplification: true, convOperandSwap: true,
-	reshapeTransposeConcat: true, broadcastDegenerate: true, mayBitcast: true, reorderThreshold: 2, raiseThreshold: 2, smallGather: 4,
+	reshapeTransposeConcat: true, broadcastDegenerate: true, mayBitcast: true, bitcastReshapes: true, reorderThreshold: 2, raiseThreshold: 2, smallGather: 4,
 }
 
 // switches are the options that are true or false.
@@ -60,7 +60,7 @@ var switches = []struct {
 	{"use-convert-constant-folding", "conversions of constants are folded", func(o *options) *bool { return &o.foldConverts }},
 	{"enable-scalar-multiply-reduction", "scalars that multiply around a dot gather on its smallest side", func(o *options) *bool { return &o.scalarMultiply }},
 	{"rewrite-no-op-bitcast-convert-to-bitcast", "bitcast-convert becomes bitcast", func(o *options) *bool { return &o.bitcastConvert }},
-	{"add-bitcasts", "reshapes that move nothing in memory become bitcast, where layouts are final", func(o *options) *bool { return &o.bitcastReshapes }},
+	{"add-bitcasts", "reshapes that move nothing in memory become bitcast, where layouts are final (the default)", func(o *options) *bool { return &o.bitcastReshapes }},
 	{"reshape-is-bitcast", "copies, and with add-bitcasts reshapes, that move nothing in memory become bitcast, where layouts are final (the default)", func(o *options) *bool { return &o.mayBitcast }},
 	{"enable-remove-no-op-reduce-precision", "reduce-precision to the type's own precision goes", func(o *options) *bool { return &o.reducePrecision }},
 	{"disable-dynamic-slice-to-slice-conversion", "dynamic-slice at constant indices stays", func(o *options) *bool { return &o.keepDynamicSlice }},
@@ -72,11 +72,14 @@ var switches = []struct {
 
 // gates are the rules that an option takes out.
 var gates = map[string]func(*options) bool{
-	"B23": func(o *options) bool { return o.onCPU && o.sinkBroadcast },
-	"E09": func(o *options) bool { return o.hoistTranspose },
-	"E18": func(o *options) bool { return o.reshapeTransposeConcat && !o.layoutSensitive },
-	"E25": func(o *options) bool { return o.broadcastDegenerate && !o.layoutSensitive },
-	"E06": insensitive, "E05": insensitive, "E04s": insensitive, "E38": insensitive, "F10": insensitive, "F16": insensitive, "F17": insensitive,
+	"B23":  func(o *options) bool { return o.onCPU && o.sinkBroadcast },
+	"E09":  func(o *options) bool { return o.hoistTranspose },
+	"E19":  func(o *options) bool { return o.transposeScatter && !o.layoutSensitive },
+	"C01b": func(o *options) bool { return o.batchNorm != "" },
+	"G15":  func(o *options) bool { return o.raiseSlice && !o.layoutSensitive },
+	"E18":  func(o *options) bool { return o.reshapeTransposeConcat && !o.layoutSensitive },
+	"E25":  func(o *options) bool { return o.broadcastDegenerate && !o.layoutSensitive },
+	"E06":  insensitive, "E05": insensitive, "E04s": insensitive, "E38": insensitive, "F10": insensitive, "F16": insensitive, "F17": insensitive,
 	"G18": func(o *options) bool { return o.reduceOfReshape && !o.layoutSensitive },
 	"G16": insensitive, "G23": insensitive, "G24": insensitive,
 	"G20":  func(o *options) bool { return o.nonCanonicalDots && !o.layoutSensitive },

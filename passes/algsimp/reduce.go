@@ -69,6 +69,9 @@ func reduceRules(o *options) []*pass.RewriteRule {
 			return reduceOfConcatenate(in, by, o.reduceOfConcat)
 		}, hlo.OpConcatenate)),
 		loosely(pass.Overflow, single("G20", "Σ over batch axes of a dot → contraction of them", sumOfDot, hlo.OpDot)),
+		loosely(pass.Overflow, single("G15", "Σ(dot(a, b)) over free axes → dot(Σ a, Σ b), if that is cheaper", func(_ pass.Site, in hlo.Instruction, by combiner) (pass.Expr, bool) {
+			return dotOfSums(in, by, o.raiseThreshold)
+		}, hlo.OpDot)),
 		loosely(pass.Overflow, single("G23", "reduce(broadcast(x)) along axes of x → broadcast(reduce(x))", reduceBeforeBroadcast, hlo.OpBroadcast)),
 		{ID: "G21", Doc: "maximum beside its place in another reduce of the same array → element 0 of that, and so for minimum",
 			Root: []hlo.Opcode{hlo.OpReduce}, RewriteAt: besideArgMax},

@@ -252,3 +252,63 @@ func argMaxOfSplat(s pass.Site, in hlo.Instruction) (pass.Expr, bool) {
 		return fill(in.Shape().Elem(1), 0)
 	})
 }
+
+// dotOfSums takes sums over free axes of a dot before the dot.
+func dotOfSums(in hlo.Instruction, by combiner, threshold float64) (pass.Expr, bool) {
+	dot, init := in.OperandInstr(0), in.OperandInstr(1)
+	if by.op != hlo.OpAdd || !splatIs(init, isAnyZero) || dot.NumOperands() != 2 || !oneUse(dot) || dot.Shape().Type() != in.Shape().Type() {
+		return no()
+	}
+	d := axesOfDot(dot)
+	if len(d.LHSBatch) > 0 {
+		return no()
+	}
+	var x [2]pass.Expr
+	var contracted [2][]int64
+	at, sums := 0, int64(0)
+	for side := range 2 {
+		v := dot.OperandInstr(side)
+		if v.Shape().Type() != in.Shape().Type() {
+			return no()
+		}
+		var gone []int64
+		for _, a := range d.free[side] {
+			if slices.Contains(axes(in), int64(at)) {
+				gone = append(gone, a)
+			}
+			at++
+		}
+		x[side], contracted[side] = pass.Use(v), renumbered(d.contracting[side], gone)
+		if len(gone) > 0 {
+			x[side] = reduced(in, x[side], pass.Use(init), gone)
+			sums += v.Shape().NumElements()
+		}
+	}
+	depth := int64(1)
+	for _, a := range d.LHSContracting {
+		depth *= dot.OperandInstr(0).Shape().Dim(int(a))
+	}
+	before := 2*depth*dot.Shape().NumElements() + dot.Shape().NumElements()
+	after := 2*depth*in.Shape().NumElements() + sums
+	if float64(before) < threshold*float64(after) {
+		return no()
+	}
+	return done(makeDot(in, d.attrs(nil, contracted[0], nil, contracted[1]), x[0], x[1]))
+}
+
+// renumbered lists axes as they count when others are gone; those that are gone themselves are left out.
+func renumbered(list, gone []int64) (kept []int64) {
+	for _, a := range list {
+		if slices.Contains(gone, a) {
+			continue
+		}
+		n := a
+		for _, g := range gone {
+			if g < a {
+				n--
+			}
+		}
+		kept = append(kept, n)
+	}
+	return kept
+}

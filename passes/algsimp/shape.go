@@ -89,13 +89,13 @@ var shapeRules = []*pass.RewriteRule{
 		}
 		return broadcast(pass.Use(x), in.Shape(), dims)
 	}, hlo.OpBroadcast),
-	rule("E26", "data movement of a broadcast scalar → broadcast of the result shape", func(in hlo.Instruction) (pass.Expr, bool) {
+	rule("E26", "data movement, or sort, of a broadcast scalar → broadcast of the result shape", func(in hlo.Instruction) (pass.Expr, bool) {
 		b := in.OperandInstr(0)
 		if b.Opcode() != hlo.OpBroadcast || !b.OperandInstr(0).Shape().IsScalar() || !static(in) {
 			return no()
 		}
 		return broadcast(pass.Use(b.OperandInstr(0)), in.Shape(), nil)
-	}, hlo.OpReshape, hlo.OpReverse, hlo.OpTranspose, hlo.OpSlice, hlo.OpDynamicSlice),
+	}, hlo.OpReshape, hlo.OpReverse, hlo.OpTranspose, hlo.OpSlice, hlo.OpDynamicSlice, hlo.OpSort),
 	{ID: "E27", Doc: "op(broadcast(x), broadcast(y), …) → broadcast(op(x, y, …)), elementwise", Root: elementwiseOps(), Operands: [][]hlo.Opcode{broadcasts, broadcasts, broadcasts}, Rewrite: sinkBroadcast},
 	rule("E29", "copy that keeps the layout → operand", func(in hlo.Instruction) (pass.Expr, bool) {
 		if x := in.OperandInstr(0); x.Shape().Equal(in.Shape()) && in.Shape().IsArray() {

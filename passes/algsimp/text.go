@@ -1,40 +1,41 @@
 package algsimp
 
 import (
-	"embed"
+	_ "embed"
 	"sync"
 
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/hlo/rules"
 )
 
-//go:embed *.rules
-var ruleFiles embed.FS
+//go:embed arithmetic.rules
+var arithmetic string
 
-// textFiles are the files of rules.
-var textFiles = []string{"arithmetic.rules", "minmax.rules", "logic.rules", "movement.rules"}
+//go:embed minmax.rules
+var minmax string
+
+//go:embed logic.rules
+var logic string
+
+//go:embed movement.rules
+var movement string
+
+// texts are the files of rules.
+var texts = []struct{ name, text string }{{"arithmetic.rules", arithmetic}, {"minmax.rules", minmax}, {"logic.rules", logic}, {"movement.rules", movement}}
 
 // Text lists the rules that are text, by file.
 func Text() map[string][]*rules.Rule {
 	files := map[string][]*rules.Rule{}
-	for _, name := range textFiles {
-		files[name] = rules.Must(name, ruleText(name))
+	for _, f := range texts {
+		files[f.name] = rules.Must(f.name, f.text)
 	}
 	return files
 }
 
-func ruleText(name string) string {
-	text, err := ruleFiles.ReadFile(name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return string(text)
-}
-
 var lateRules = sync.OnceValue(func() map[string][]*pass.RewriteRule {
 	files := map[string][]*pass.RewriteRule{}
-	for _, name := range textFiles {
-		files[name] = rules.Late(name, ruleText(name))
+	for _, f := range texts {
+		files[f.name] = rules.Late(f.name, f.text)
 	}
 	return files
 })

@@ -21,7 +21,7 @@ for the next round, and the state gets what that reads.
 backward begins in one round what the next one needs, where that depends on the counter and on what no round changes alone: the last round stands behind the loop.`
 
 var pipelinerParams = []pass.Param{
-	{Name: "should-process", Doc: "the opcodes to move; all-reduce and collective-permute, backward all-gather"},
+	{Name: "should-process", Doc: "the opcodes to move; all-reduce, all-gather and collective-permute, backward all-gather"},
 	{Name: "pipelining-direction", Doc: "forward, backward or forward-sink; forward"},
 	{Name: "max-pipelining-per-loop", Doc: "the most collectives of one loop; all"},
 	{Name: "last-run", Doc: "false marks what is behind the loop with a custom call, InsertedByPreviousStep, as XLA does between runs; true"},
@@ -49,7 +49,7 @@ type pipeliner struct {
 
 // NewPipeliner makes the pass collective-pipeliner.
 func NewPipeliner(o pass.Options) (*pass.Pass, error) {
-	p := &pipeliner{kinds: []hlo.Opcode{hlo.OpAllReduce, hlo.OpCollectivePermute}}
+	p := &pipeliner{kinds: []hlo.Opcode{hlo.OpAllReduce, hlo.OpAllGather, hlo.OpCollectivePermute}}
 	var known []string
 	for _, param := range pipelinerParams {
 		known = append(known, param.Name)
@@ -125,7 +125,7 @@ func (p *pipeliner) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			if last := loop.First + (loop.Trip-1)*loop.Step; !p.sink && !p.backward && loop.First < 0 && last > 0 {
 				continue // XLA follows indices that may wrap around no further
 			}
-			w := &pipelined{pipeliner: p, e: e, c: e.Computation(c.ID()), while: in.ID(), body: e.Computation(body.ID()), cond: e.Computation(in.Callee(1)), loop: loop}
+			w := &pipelined{pipeliner: p, e: e, c: e.Computation(c.ID()), while: in.ID(), body: e.Computation(body.ID()), cond: e.Computation(in.Callee(1)), loop: loop, effects: effects}
 			if p.sink {
 				if err := w.behind(ctx, m, in, body); err != nil {
 					return m, err
@@ -180,6 +180,7 @@ type pipelined struct {
 	body, cond hlo.CompEdit
 	moves      []exchange
 	loop       analysis.Loop
+	effects    *analysis.SideEffects
 }
 
 // exchange is a collective whose result a round writes into a part of the state.

@@ -121,7 +121,7 @@ func (w *pipelined) collect(body hlo.Computation, in hlo.Instruction, ch *chain)
 	}
 	t := hlo.Info(in.Opcode()).Traits
 	const no = hlo.TraitSideEffect | hlo.TraitRandom | hlo.TraitTokens | hlo.TraitControl | hlo.TraitAsyncStart | hlo.TraitAsyncDone
-	if t&no != 0 || in.Opcode() == hlo.OpParameter || in.Opcode() == hlo.OpCustomCall || t.Has(hlo.TraitCollective) && in.ID() != ch.collective || hlo.IsAsync(in.Opcode()) {
+	if t&no != 0 || in.Opcode() == hlo.OpParameter || w.effects.Of(in) || t.Has(hlo.TraitCollective) && in.ID() != ch.collective || hlo.IsAsync(in.Opcode()) {
 		return false
 	}
 	for o := range in.Operands() {

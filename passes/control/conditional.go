@@ -21,8 +21,8 @@ var ConditionalSimplifier = &pass.Pass{
 	parts of the result that are one value in each branch → one part
 	part of the argument that a branch does not read      → gone
 
-A selector that is out of range takes the last branch. A conditional whose frontend attribute inlineable says "false" becomes a call of the branch. Branches that draw
-random numbers stay.`,
+A selector that is out of range takes the last branch. A conditional whose frontend attribute inlineable says "false" becomes a call of the branch. Branches with
+effects, and those that draw random numbers, stay.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		wrapped := asyncComputations(m)
 		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
@@ -63,7 +63,7 @@ func (k *conditional) simplify() error {
 		return err
 	}
 	in := k.c.At(k.id)
-	if k.isRandom() {
+	if k.effects.Of(in) || k.isRandom() {
 		return k.dropArguments()
 	}
 	if branch, ok := knownBranch(in); ok {

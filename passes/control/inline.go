@@ -13,7 +13,7 @@ import (
 
 const inlinerDoc = `replace each call by a copy of its computation
 
-Calls with a backend configuration, composites, calls whose frontend attribute inlineable says "false" or "xla_late", calls inside
+Calls with a backend configuration, composites that are to be preserved, calls whose frontend attribute inlineable says "false" or "xla_late", calls inside
 the computation of an asynchronous instruction, and bodies of Shardy's manual computations that have shardings inside, which are those of one
 device's part, stay. The copies get the frontend attributes of the call, and its op_name goes in front
 of theirs. A callee that nothing calls any more goes.
@@ -24,7 +24,7 @@ are the same as at the call before. It is what cse would find, found before the 
 var inlinerParams = []pass.Param{
 	{Name: "share", Doc: "calls of a callee share the copies that would be equal; false"},
 	{Name: "single-call-site", Doc: "only callees that one call runs; false"},
-	{Name: "composites-to-preserve", Doc: "the names of composites that stay; all"},
+	{Name: "composites-to-preserve", Doc: "the names of composites that stay; none"},
 	{Name: "update-domain", Doc: "read for XLA's sake: domains are not moved; false"},
 }
 
@@ -41,10 +41,10 @@ func NewCallInliner(o pass.Options) (*pass.Pass, error) {
 	if err != nil {
 		return nil, err
 	}
-	composites, some := o.List("composites-to-preserve")
+	composites, _ := o.List("composites-to-preserve")
 	return &pass.Pass{Name: "call-inliner", About: []hlo.Opcode{hlo.OpCall}, Doc: inlinerDoc, Options: o, Params: inlinerParams, Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		return inlineAll(ctx, m, share, func(in hlo.Instruction) bool {
-			return in.Opcode() == hlo.OpCall && mayInline(m, in, composites, some) && (!single || calledOnce(m, in.Callee(0)))
+			return in.Opcode() == hlo.OpCall && mayInline(m, in, composites) && (!single || calledOnce(m, in.Callee(0)))
 		})
 	}}, nil
 }
@@ -71,21 +71,17 @@ it can run, and be fused anew, anywhere.`,
 	},
 }
 
-// mayInline reports whether a call says nothing against it. Of composites those stay whose names are listed; without a list, all.
-func mayInline(m hlo.Module, in hlo.Instruction, composites []string, some bool) bool {
+// mayInline reports whether a call says nothing against it. Composites whose names are listed stay.
+func mayInline(m hlo.Module, in hlo.Instruction, composites []string) bool {
 	if directive.IsManualBody(m, in) {
 		return false
 	}
 	c := in.Common()
-	name, named := "", false
-	if c != nil {
-		name, named = c.FrontendAttributes.Get("composite.name")
-	}
-	if hlo.AttrsOf[hlo.CallAttrs](in).IsComposite && (!some || !named || slices.Contains(composites, name)) {
-		return false
-	}
 	if c == nil {
 		return true
+	}
+	if name, named := c.FrontendAttributes.Get("composite.name"); named && hlo.AttrsOf[hlo.CallAttrs](in).IsComposite && slices.Contains(composites, name) {
+		return false
 	}
 	v, _ := c.FrontendAttributes.Get("inlineable")
 	return c.BackendConfig == "" && v != "false" && v != "xla_late"
@@ -168,8 +164,8 @@ func removeUncalled(e *hlo.Editor, callees *idmap.Set[hlo.CompID]) {
 	}
 }
 
-// inheritance says what the copies of a callee's instructions get from the call: its frontend attributes, and its op_name in front of
-// theirs. In loops and branches that the callee alone runs, names change with it.
+// inheritance says what the copies of a callee's instructions get from the call: its frontend attributes, but those that say which composite it
+// is, and its op_name in front of theirs. In loops and branches that the callee alone runs, names change with it.
 func inheritance(e *hlo.Editor, m hlo.Module, call hlo.Instruction) func(*hlo.InstrSpec) {
 	common := call.Common()
 	if call.Opcode() != hlo.OpCall || common == nil {
@@ -179,15 +175,22 @@ func inheritance(e *hlo.Editor, m hlo.Module, call hlo.Instruction) func(*hlo.In
 	if common.Metadata != nil {
 		prefix = common.Metadata.OpName
 	}
+	given := common.FrontendAttributes
+	if hlo.AttrsOf[hlo.CallAttrs](call).IsComposite && given != nil {
+		rest := slices.DeleteFunc(slices.Clone(given.Entries), func(a hlo.FrontendAttribute) bool { return strings.HasPrefix(a.Key, "composite.") })
+		if given = nil; len(rest) > 0 {
+			given = &hlo.FrontendAttributes{Entries: rest}
+		}
+	}
 	alone := calledOnce(m, call.Callee(0))
 	return func(spec *hlo.InstrSpec) {
-		if common.FrontendAttributes != nil {
+		if given != nil {
 			own := &hlo.Common{}
 			if spec.Common != nil {
 				copied := *spec.Common
 				own = &copied
 			}
-			own.FrontendAttributes = joined(own.FrontendAttributes, common.FrontendAttributes)
+			own.FrontendAttributes = joined(own.FrontendAttributes, given)
 			spec.Common = own
 		}
 		if prefix == "" {

@@ -32,7 +32,7 @@ have the names of the computation and of the call. Calls of computations that us
 		}
 		marked := false
 		for in := range m.MustComputation(c.ID()).Instructions() {
-			if in.Opcode() != hlo.OpCall || !mayInline(m, in, nil, false) || !readsParameters(m.MustComputation(in.Callee(0))) || in.Shape().IsToken() {
+			if in.Opcode() != hlo.OpCall || !mayInline(m, in, nil) || !readsParameters(m.MustComputation(in.Callee(0))) || in.Shape().IsToken() {
 				continue
 			}
 			if !ctx.Spend("call") {

@@ -103,8 +103,11 @@ func (n *normalizer) visit(ctx *pass.Context, id hlo.InstrID) error {
 		return nil
 	}
 	// The needs of the op are known before anything is written.
-	act := write(x)
-	if act == nil || !ctx.Spend("normalize") {
+	act, class := write(x), pass.Exact
+	if x.reorders && !combinesExactly(n.c, in) {
+		class = pass.Overflow
+	}
+	if act == nil || !ctx.SpendAs("normalize", class) {
 		return nil
 	}
 	v := act()
@@ -146,6 +149,22 @@ type writing struct {
 	operands []hlo.Shape
 	orders   []order
 	own      order
+	reorders bool // elements are combined in another order than before
+}
+
+// combinesExactly reports whether what an instruction calls combines elements to the same result in any order.
+func combinesExactly(c hlo.CompEdit, in hlo.Instruction) bool {
+	if in.NumCallees() != 1 || in.NumOperands() != 2 {
+		return false
+	}
+	r := c.Editor().View(in.Callee(0)).Root()
+	if t := r.Shape().Type(); !t.IsInteger() && t != hlo.PRED || r.NumOperands() != 2 || r.NumCallees() > 0 ||
+		!hlo.Info(r.Opcode()).Traits.Has(hlo.TraitElementwise|hlo.TraitCommutative) || r.OperandInstr(0).Shape().Type() != t {
+		return false
+	}
+	a, okA := r.OperandInstr(0).ParameterNumber()
+	b, okB := r.OperandInstr(1).ParameterNumber()
+	return okA && okB && a != b
 }
 
 // operand is the normal form of operand i.

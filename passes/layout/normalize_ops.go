@@ -277,11 +277,11 @@ func reduce(x *writing) func() normalized {
 		}
 		stay = append(stay, now)
 	}
-	// Elements are combined in row-major order of the reduced axes: in another order, sums round otherwise.
+	// Elements are combined in row-major order of the reduced axes: in another order, sums may round otherwise.
 	if to := x.orders[0].places(); len(dims) > 1 {
 		for i, d := range slices.Sorted(slices.Values(dims)) {
 			if i > 0 && to[d] < to[slices.Sorted(slices.Values(dims))[i-1]] {
-				return nil
+				x.reorders = true
 			}
 		}
 	}
@@ -300,7 +300,7 @@ func reduceWindow(x *writing) func() normalized {
 		d := a.Window.Dims[axis]
 		if d.Size > 1 { // as for reduce
 			if axis < last {
-				return nil
+				x.reorders = true
 			}
 			last = axis
 		}

@@ -4,7 +4,7 @@ import "github.com/gohalo/halo/hlo/pass"
 
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
-	Plain: []*pass.Pass{ModuleDCE, PipelineUnroller, ScheduleLinearizer, Simplifier, TripCountAnnotator},
+	Plain: []*pass.Pass{ModuleDCE, PipelineUnroller, ScheduleLinearizer, TripCountAnnotator},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"while-loop-expensive-invariant-code-motion": NewExpensiveInvariantCodeMotion,
 		"while-loop-invariant-code-motion":           NewInvariantCodeMotion,
@@ -12,6 +12,7 @@ var Family = pass.Family{
 		"while-loop-unroller":                        NewUnroller,
 		"while-loop-concat-code-motion":              NewConcatMotion,
 		"while-loop-constant-sinking":                NewConstantSinking,
+		"while-loop-simplifier":                      NewSimplifier,
 	},
 	Aliases: map[string]string{"simplify-while-loops": "while-loop-simplifier", "hlo-module-dce": "module-dce"},
 }

@@ -29,10 +29,11 @@ condition depends on a part keep it: whether a loop ends is not judged.`,
 		// Loops in loops lose their parts from the inside out, one level at a time.
 		for {
 			before := after
-			for _, p := range []*pass.Pass{clean, Simplifier} {
-				if after, err = p.Run(ctx, after); err != nil {
-					return m, err
-				}
+			if after, err = clean.Run(ctx, after); err != nil {
+				return m, err
+			}
+			if after, err = simplifyLoops(ctx, after, false); err != nil {
+				return m, err
 			}
 			if after == before {
 				return after, nil

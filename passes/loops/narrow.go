@@ -39,7 +39,7 @@ func dropDead(ctx *pass.Context, e *hlo.Editor, m hlo.Module, ce hlo.CompEdit, i
 	}
 	n.findSame()
 	n.findConstants()
-	if !n.findLive() || !slices.Contains(n.live, false) || !slices.Contains(n.live, true) || !ctx.Spend("dead-parts") {
+	if !n.findLive() || !slices.Contains(n.live, false) || !ctx.Spend("dead-parts") {
 		return nil
 	}
 	return n.apply()

@@ -10,40 +10,73 @@ import (
 	"github.com/gohalo/halo/passes/directive"
 )
 
-// Simplifier removes loops, and parts of their state.
-var Simplifier = &pass.Pass{
-	Name:  "while-loop-simplifier",
-	About: []hlo.Opcode{hlo.OpWhile},
-	Doc: `remove loops that run once or never, and parts of the state that nothing depends on
+// NewSimplifier makes the pass while-loop-simplifier.
+func NewSimplifier(o pass.Options) (*pass.Pass, error) {
+	if err := o.Known("simplify-compare-instrs"); err != nil {
+		return nil, err
+	}
+	compares, err := o.Bool("simplify-compare-instrs")
+	if err != nil {
+		return nil, err
+	}
+	return &pass.Pass{
+		Name:    "while-loop-simplifier",
+		Options: o,
+		Params:  []pass.Param{{Name: "simplify-compare-instrs", Doc: "comparisons of a loop's counter that come out the same in every round are constants; false"}},
+		About:   []hlo.Opcode{hlo.OpWhile},
+		Doc:     simplifierDoc,
+		Lent:    true,
+		Run:     func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) { return simplifyLoops(ctx, m, compares) },
+	}, nil
+}
+
+const simplifierDoc = `remove loops that run once or never, and parts of the state that nothing depends on
 
 A loop whose condition is false at once is its input; one of a single round is its body. A part of the state is dead if nothing looks at it after the
 loop, and if neither the condition nor any other part depends on it. What is looked at after the loop of a part that no round changes is its first value; of
-parts that are the same value in every round, and of those that are the same constant, one is enough, or none. Loops that hand asynchronous work from
-round to round stay, and those of one round that communicate.`,
-	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
-		e := ctx.Edit(m)
-		now := analysis.Now(e)
-		for c := range m.PostOrder() {
-			ce := e.Computation(c.ID())
-			for in := range pass.Each(ce) {
-				if in.Opcode() != hlo.OpWhile || !ownsCallees(m, in) || effects.OfComputation(condition(m, in).ID()) || handsOnWork(in) {
-					continue
+parts that are the same value in every round, and of those that are the same constant, one is enough, or none. Tuples in the state are taken apart. Loops that hand asynchronous work from
+round to round stay, and those of one round that communicate.`
+
+// simplifyLoops removes loops, and parts of their state.
+func simplifyLoops(ctx *pass.Context, m hlo.Module, compares bool) (hlo.Module, error) {
+	effects := pass.Fact(ctx, m, analysis.FindSideEffects)
+	e := ctx.Edit(m)
+	now := analysis.Now(e)
+	for c := range m.PostOrder() {
+		ce := e.Computation(c.ID())
+		for in := range pass.Each(ce) {
+			if in.Opcode() != hlo.OpWhile || !ownsCallees(m, in) || effects.OfComputation(condition(m, in).ID()) {
+				continue
+			}
+			if isNested(now, in) && ctx.Spend("flatten") {
+				if err := flatten(e, ce, in); err != nil {
+					return m, err
 				}
-				if l, ok := analysis.FindLoop(now, in); ok && l.Trip <= 1 && !(l.Trip == 1 && directive.Set(in, directive.KeepOneRound)) && !communicates(now, in) && ctx.SpendOn("few-rounds", pass.Cost{}) {
-					if err := unloop(ce, in, body(now, in), l.Trip); err != nil {
-						return m, err
-					}
-					ctx.Count("loops", 1)
-					continue
-				}
-				if err := dropDead(ctx, e, m, ce, in, effects); err != nil {
+				ctx.Count("flat", 1)
+				continue
+			}
+			if handsOnWork(in) {
+				continue
+			}
+			l, ok := analysis.FindLoop(now, in)
+			if ok && compares {
+				if err := decideCompares(ctx, e.Computation(body(now, in).ID()), l); err != nil {
 					return m, err
 				}
 			}
+			if ok && l.Trip <= 1 && !(l.Trip == 1 && directive.Set(in, directive.KeepOneRound)) && !communicates(now, in) && ctx.SpendOn("few-rounds", pass.Cost{}) {
+				if err := unloop(ce, in, body(now, in), l.Trip); err != nil {
+					return m, err
+				}
+				ctx.Count("loops", 1)
+				continue
+			}
+			if err := dropDead(ctx, e, m, ce, in, effects); err != nil {
+				return m, err
+			}
 		}
-		return e.Freeze(), nil
-	},
+	}
+	return e.Freeze(), nil
 }
 
 // communicates reports whether a loop has steps of asynchronous work, or tokens, in its body or in its state.

@@ -98,7 +98,7 @@ func moveDown(in hlo.Instruction) (pass.Expr, bool) {
 		narrow = t
 	}
 	wide := in.Shape().Type()
-	if narrow == hlo.InvalidType || narrow.Bits() >= wide.Bits() || in.NumOperands() > 1 && wide.IsComplex() {
+	if narrow == hlo.InvalidType || narrow.Bits() >= wide.Bits() {
 		return pass.Expr{}, false
 	}
 	var args []pass.Expr
@@ -106,6 +106,8 @@ func moveDown(in hlo.Instruction) (pass.Expr, bool) {
 		switch {
 		case x.Opcode() == hlo.OpConvert:
 			args = append(args, pass.Use(x.OperandInstr(0)))
+		case wide.IsComplex() && !narrow.IsComplex():
+			return pass.Expr{}, false // a conversion of complex numbers to real ones is no op
 		case x.Opcode() == hlo.OpConstant && survives(x.Literal(), narrow):
 			args = append(args, convertTo(narrow, x))
 		default:

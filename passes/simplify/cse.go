@@ -1,8 +1,10 @@
 package simplify
 
 import (
+	"bytes"
 	"iter"
 	"math/bits"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
@@ -10,23 +12,44 @@ import (
 )
 
 // CSE makes equal instructions one.
-var CSE = &pass.Pass{
-	Name: "cse",
-	Doc: `compute equal expressions once
+var CSE = cse(nil, true)
+
+const anyLayoutParam = "is-layout-sensitive"
+
+// NewCSE makes the pass cse.
+func NewCSE(o pass.Options) (*pass.Pass, error) {
+	if err := o.Known(anyLayoutParam); err != nil {
+		return nil, err
+	}
+	layouts := true
+	if slices.ContainsFunc(o, func(x pass.Option) bool { return x.Key == anyLayoutParam }) {
+		var err error
+		if layouts, err = o.Bool(anyLayoutParam); err != nil {
+			return nil, err
+		}
+	}
+	return cse(o, layouts), nil
+}
+
+const cseDoc = `compute equal expressions once
 
 Two instructions are equal if opcode, attributes, shape, operands and what they call are; operands of commutative ops may be exchanged, and
 equal computations may have two names.
 Constants are equal by their bits: zero is not minus zero, and a constant whose value a dump leaves out equals no other. Instructions with side effects, random ones, and those with control
 dependencies are left alone, and so are asynchronous ones: each start begins work of its own. What stands for another waits for no done that the
-other did not wait for.`,
-	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
-		return mergeEqual(ctx, ce, m, m.MustComputation(ce.ID()), pass.Fact(ctx, m, analysis.FindSideEffects))
-	},
+other did not wait for.`
+
+func cse(o pass.Options, layouts bool) *pass.Pass {
+	return &pass.Pass{Name: "cse", Doc: cseDoc, Options: o,
+		Params: []pass.Param{{Name: anyLayoutParam, Doc: "what differs by its layout is not equal (the default); otherwise layouts are not chosen yet"}},
+		Lent:   true, Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
+			return mergeEqual(ctx, ce, m, m.MustComputation(ce.ID()), pass.Fact(ctx, m, analysis.FindSideEffects), layouts)
+		}}
 }
 
-func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computation, effects *analysis.SideEffects) error {
+func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computation, effects *analysis.SideEffects, layouts bool) error {
 	var merges [][2]hlo.InstrID // old, new: made when c has been read
-	k, windows := newClasses(pass.Fact(ctx, m, findTwins), c), analysis.FindWindows(c)
+	k, windows := newClasses(pass.Fact(ctx, m, findTwins), c, layouts), analysis.FindWindows(c)
 	for in, local := range k.ahead(c.Instructions()) {
 		if !mergeable(in, effects) {
 			continue
@@ -59,13 +82,14 @@ func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computat
 type classes struct {
 	twins     *twins
 	c         hlo.Computation
+	layouts   bool          // a result in another layout is another one
 	standsFor []hlo.InstrID // by id: the instruction that has taken its place, or itself
 	slots     []uint64      // open addressing: the first of a class, half of its hash << 32 | id + 1; 0: free
 	touched   uint64        // the sum of what ahead has read, so that no compiler leaves it out
 }
 
-func newClasses(t *twins, c hlo.Computation) *classes {
-	k := &classes{twins: t, c: c, standsFor: make([]hlo.InstrID, c.IDLimit()), slots: make([]uint64, 2<<bits.Len(uint(c.NumInstructions())))}
+func newClasses(t *twins, c hlo.Computation, layouts bool) *classes {
+	k := &classes{twins: t, c: c, layouts: layouts, standsFor: make([]hlo.InstrID, c.IDLimit()), slots: make([]uint64, 2<<bits.Len(uint(c.NumInstructions())))}
 	for i := range k.standsFor {
 		k.standsFor[i] = hlo.InstrID(i)
 	}
@@ -82,7 +106,7 @@ func (k *classes) ahead(all iter.Seq[hlo.Instruction]) iter.Seq2[hlo.Instruction
 		n := 0
 		flush := func() bool {
 			for i, in := range next[:n] {
-				locals[i] = in.LocalHash()
+				locals[i] = k.local(in)
 				k.touched += k.slots[k.hash(in, locals[i])>>32&uint64(len(k.slots)-1)]
 			}
 			for i, in := range next[:n] {
@@ -149,7 +173,49 @@ func (k *classes) same(a, b hlo.Instruction) bool {
 			return false
 		}
 	}
-	return hlo.EqualLocalBy(a, b, k.sameCallee)
+	if k.layouts || a.Shape().Equal(b.Shape()) {
+		return hlo.EqualLocalBy(a, b, k.sameCallee)
+	}
+	return !b.IsRoot() && !readsLayout(b) && (hlo.EqualLocalAnyLayout(a, b, k.sameCallee) || equalElements(a, b))
+}
+
+// readsLayout reports a value that somebody takes as it lies in memory, or whose layout a computation has agreed on.
+func readsLayout(in hlo.Instruction) bool {
+	for user := range in.Users() {
+		if user.Opcode() == hlo.OpBitcast || user.Opcode() == hlo.OpCustomCall || user.NumCallees() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// equalElements reports constants that differ by their layouts alone: what is kept of them is in row-major order.
+func equalElements(a, b hlo.Instruction) bool {
+	x, y := a.Literal(), b.Literal()
+	return x != nil && y != nil && a.Shape().IsArray() && a.Shape().EqualIgnoringLayout(b.Shape()) && bytes.Equal(x.Bytes(), y.Bytes()) &&
+		shardingOf(a) == nil && shardingOf(b) == nil
+}
+
+// local is the hash of an instruction without its operands.
+func (k *classes) local(in hlo.Instruction) uint64 {
+	if k.layouts {
+		return in.LocalHash()
+	}
+	hash := uint64(in.Opcode())
+	if s := in.Shape(); s.IsArray() {
+		hash = hash<<8 ^ uint64(s.Type())
+		for _, d := range s.Dimensions() {
+			hash = (hash ^ uint64(d)) * 0x9E3779B97F4A7C15
+		}
+	}
+	return hash
+}
+
+func shardingOf(in hlo.Instruction) *hlo.Sharding {
+	if c := in.Common(); c != nil {
+		return c.Sharding
+	}
+	return nil
 }
 
 // sameCallee reports whether two computations are equal: each reduction of a program from JAX has a reducer of its own, for example.

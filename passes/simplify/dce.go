@@ -12,7 +12,7 @@ import (
 const dceDoc = `remove unused instructions and uncalled computations
 
 An instruction is needed if it is a parameter or has side effects, or if the root or a needed instruction uses it or runs after it by a
-control dependency. Unused results of a fusion go. Of an asynchronous chain all steps are needed when one is.
+control dependency. A call that says the sharding of a parameter, or of a value with other users, is needed too. Unused results of a fusion go. Of an asynchronous chain all steps are needed when one is.
 
 Parameters stay, since removing one changes every caller. With call-analysis, unused ones go from computations that are only called,
 with what computed the arguments; module-dce looks into the state of loops as well. With remove-entry-params the program takes fewer
@@ -151,6 +151,16 @@ func removeDead(ctx *pass.Context, e *hlo.Editor, c hlo.Computation, effects *an
 	return nil
 }
 
+// saysSharding reports a call that says how a value is split over devices which others read, too: whoever partitions the program reads it, though no
+// instruction does.
+func saysSharding(in hlo.Instruction) bool {
+	if in.Opcode() != hlo.OpCustomCall || in.NumOperands() == 0 || hlo.AttrsOf[hlo.CustomCallAttrs](in).Target != "Sharding" {
+		return false
+	}
+	x := in.OperandInstr(0)
+	return x.IsRoot() || x.Opcode() == hlo.OpParameter || x.UserCount() > 1
+}
+
 // deadInstructions lists what can be removed from c, users before operands.
 func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.InstrID {
 	needed := make([]bool, c.IDLimit())
@@ -165,7 +175,7 @@ func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.In
 	n := 0
 	for in := range c.Instructions() {
 		n++
-		if in.Opcode() == hlo.OpParameter || effects.Of(in) {
+		if in.Opcode() == hlo.OpParameter || effects.Of(in) || saysSharding(in) {
 			need(in.ID())
 		}
 	}

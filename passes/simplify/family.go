@@ -4,9 +4,10 @@ import "github.com/gohalo/halo/hlo/pass"
 
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
-	Plain: []*pass.Pass{CSE, ConvertMover, GatherSimplifier, RecognizeReduceWindow, SortSimplifier, TupleSimplifier, ZeroSizedElimination},
+	Plain: []*pass.Pass{ConvertMover, GatherSimplifier, RecognizeReduceWindow, SortSimplifier, TupleSimplifier, ZeroSizedElimination},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"constant-folding":        NewConstantFolding,
+		"cse":                     NewCSE,
 		"dce":                     NewDCE,
 		"reshape-mover":           NewReshapeMover,
 		"simplify-fp-conversions": NewFPConversions,

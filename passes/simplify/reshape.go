@@ -163,7 +163,7 @@ func rearranged(in hlo.Instruction, effects *analysis.SideEffects, cheap bool) (
 				return in, false
 			}
 		case o.Shape().IsScalar() && !in.Shape().IsScalar(): // of select and clamp
-		case o.Opcode() == hlo.OpConstant && o.Literal() != nil && !o.Literal().IsElided():
+		case o.Opcode() == hlo.OpConstant:
 		case o.Opcode() == hlo.OpBroadcast && o.OperandInstr(0).Shape().IsScalar():
 		case cheap && o.Opcode() == hlo.OpBroadcast && o.OperandInstr(0).Shape().Rank() == 1 && isPlain(o):
 			rows = true

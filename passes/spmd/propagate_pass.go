@@ -22,7 +22,7 @@ func NewPropagation(o pass.Options) (*pass.Pass, error) {
 		Options: o,
 		Params: []pass.Param{
 			{Name: "num-partitions", Doc: "devices (what the header says, or the shardings)"},
-			{Name: "is-spmd", Doc: "false: the program will not be partitioned, so parameters without a sharding stay without one; true: what follows from replicated arrays alone is replicated"},
+			{Name: "is-spmd", Doc: "false: the program will not be partitioned, so parameters without a sharding stay without one; true: what follows from replicated arrays alone is replicated; either: parameters and results that may not change stay without one"},
 			{Name: "propagate-metadata", Doc: "true: a sharding that follows carries the metadata of the one that it follows from; false: no sharding keeps its metadata"},
 			{Name: "allow-spmd-sharding-propagation-to-parameters", Doc: "which parameters may get another sharding (what the header says)"},
 			{Name: "allow-spmd-sharding-propagation-to-output", Doc: "which results may (what the header says)"},
@@ -61,6 +61,8 @@ func flags(o pass.Options, key string) (all []bool) {
 // manner is two options of XLA's pass, each at most one truth value; without it, programs are partitioned, and given metadata stay.
 type manner struct{ spmd, metadata []bool }
 
+// asXLA: arrays that a caller sees and that have no sharding stay without one, as with XLA's pass.
+func (h manner) asXLA() bool           { return len(h.spmd) > 0 }
 func (h manner) partitions() bool      { return len(h.spmd) == 0 || h.spmd[0] }
 func (h manner) replicates() bool      { return len(h.spmd) > 0 && h.spmd[0] }
 func (h manner) carriesMetadata() bool { return len(h.metadata) > 0 && h.metadata[0] }
@@ -217,7 +219,8 @@ func (p *propagator) write() hlo.Module {
 			if in.Opcode() == hlo.OpCopy && len(openDims(in)) > 0 {
 				common.BackendConfig = ""
 			}
-			if p.unchanged(in, tilings) && common.BackendConfig == in.Common().BackendConfig {
+			grouped := common.Sharding != nil && common.Sharding.Group != hlo.NoShardGroup
+			if p.unchanged(in, tilings) && common.BackendConfig == in.Common().BackendConfig && !grouped {
 				continue
 			}
 			common.Sharding = shardingOf(in.Shape(), tilings)
@@ -226,8 +229,18 @@ func (p *propagator) write() hlo.Module {
 			}
 			e.Computation(c.ID()).Instr(in.ID()).SetCommon(&common)
 		}
+		dropBarriers(e.Computation(c.ID()), c)
 	}
 	return e.Freeze()
+}
+
+// dropBarriers takes out the barriers of shardings, which have done what they are for.
+func dropBarriers(e hlo.CompEdit, c hlo.Computation) {
+	for in := range c.Instructions() {
+		if (isTarget(in, barrierFrom) || isTarget(in, barrierTo)) && in.NumOperands() == 1 {
+			_ = e.ReplaceInstruction(in.ID(), e.At(in.ID()).OperandInstr(0).ID()) // fails only for parameters
+		}
+	}
 }
 
 // label gives shardings the metadata of those that they follow from.
@@ -288,7 +301,7 @@ func (p *propagator) atBoundary(in hlo.Instruction, leaf int, shape hlo.Shape, f
 	if t != nil && t.isManual() {
 		return t
 	}
-	if t == nil && free && in.IsRoot() {
+	if t == nil && free && in.IsRoot() || !free && p.asXLA() && (err != nil || given[leaf] == nil) {
 		return nil
 	}
 	if !free || t == nil || len(t.Manual) > 0 {

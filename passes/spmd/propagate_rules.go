@@ -57,15 +57,18 @@ func (p *propagator) forward(in hlo.Instruction) {
 		from, to := p.node(in.OperandInstr(0), 0), p.node(in, 0)
 		p.offer(to, across(from.t, to.t), true, from, in, "operand")
 	case isTarget(in, barrierFrom):
-	case in.Opcode() == hlo.OpOptBarrier, isTarget(in, barrierTo):
+	case in.Opcode() == hlo.OpOptBarrier, isTarget(in, barrierTo), copiesTuple(in):
 		p.pairs(in, func(a, b *node) { p.offer(b, a.t, true, a, in, "operand") })
 	case p.manualOperand(in):
 	case in.Opcode() == hlo.OpScan:
 		p.scanned(in, func(a, b *node) { p.offer(b, a.t, true, a, in, "operand") })
+		p.carried(in)
 	default:
 		p.arraysForward(in)
 	}
 }
+
+func copiesTuple(in hlo.Instruction) bool { return in.Opcode() == hlo.OpCopy && in.Shape().IsTuple() }
 
 // across is what the tiling on one side of the border of a manual region means for the other: the same axes, behind those that are manual inside.
 func across(from, to *Tiling) *Tiling {
@@ -153,6 +156,29 @@ func (p *propagator) scanned(in hlo.Instruction, f func(operand, result *node)) 
 	}
 }
 
+// carried offers what is carried along an associative scan the tiles of what the scan goes along, but for the dimension that it goes.
+func (p *propagator) carried(in hlo.Instruction) {
+	a := hlo.AttrsOf[hlo.ScanAttrs](in)
+	if !a.IsAssociative || p.round == 0 || !in.Shape().IsTuple() {
+		return
+	}
+	outs := in.Shape().NumLeaves() - int(a.NumCarries)
+	for i := range min(in.NumOperands()-int(a.NumCarries), outs) {
+		from := p.node(in.OperandInstr(i), 0)
+		if from.t == nil || from.t.Maximal || !in.OperandInstr(i).Shape().IsArray() {
+			continue
+		}
+		along := int(a.Dimensions[0])
+		t := from.t.withDims(slices.Delete(slices.Clone(from.t.Dims), along, along+1))
+		for c := range int(a.NumCarries) {
+			whole, carry := in.OperandInstr(i).Shape().Dimensions(), in.Shape().Elem(outs+c)
+			if carry.IsArray() && slices.Equal(slices.Delete(slices.Clone(whole), along, along+1), carry.Dimensions()) {
+				p.offer(p.node(in, outs+c), t, true, from, in, "operand")
+			}
+		}
+	}
+}
+
 // spreading are the factors of an op for propagation: unlike for computing, tiles go along where elements are moved within a dimension.
 func spreading(in hlo.Instruction) []factor {
 	f, ok := factors(in)
@@ -164,9 +190,29 @@ func spreading(in hlo.Instruction) []factor {
 			f[i].kind = wholeFactor // a window over all of a dimension
 		} else if f[i].kind == slideFactor || f[i].kind == wholeFactor && f[i].result >= 0 && keepsTiles[in.Opcode()] {
 			f[i].kind = passFactor
+		} else if in.Opcode() == hlo.OpSort && leafRank(in.Shape()) > 1 {
+			f[i].kind = passFactor // the tiles can move to another dimension while it is sorted
 		}
 	}
+	if in.Opcode() == hlo.OpScatter {
+		f = append(f, scatteredInto(in, f)...)
+	}
 	return f
+}
+
+// scatteredInto are factors of the dimensions of a scatter's operands that have none: the result has the tiles of what is written into, wherever windows lie.
+func scatteredInto(in hlo.Instruction, known []factor) (more []factor) {
+	for k := range leafRank(in.Shape()) {
+		if slices.ContainsFunc(known, func(f factor) bool { return f.result == k }) {
+			continue
+		}
+		f := along(in.NumOperands(), passFactor, k)
+		for i := range in.NumOperands() / 2 {
+			f.operands[i] = k
+		}
+		more = append(more, f)
+	}
+	return more
 }
 
 // keepsTiles are ops that keep the order of what they move along a dimension, so that tiles correspond roughly.
@@ -225,6 +271,9 @@ func (p *propagator) arraysForward(in hlo.Instruction) {
 	}
 	for _, i := range p.ranked(in) {
 		from := p.node(in.OperandInstr(i), 0)
+		if in.Opcode() == hlo.OpSort && !canMoveTiles(in, from.t) {
+			break
+		}
 		for leaf := range in.Shape().NumLeaves() {
 			if own := leafOf(in, i); own >= 0 && own != leaf {
 				continue
@@ -236,6 +285,21 @@ func (p *propagator) arraysForward(in hlo.Instruction) {
 			break
 		}
 	}
+}
+
+// canMoveTiles reports whether a sort can have its operands tiled along what it sorts: another dimension takes the tiles meanwhile.
+func canMoveTiles(sort hlo.Instruction, t *Tiling) bool {
+	s := sort.OperandInstr(0).Shape()
+	for _, at := range hlo.AttrsOf[hlo.SortAttrs](sort).Dimensions {
+		n, takes := t.tiles(int(at)), false
+		for k := range s.Rank() {
+			takes = takes || k != int(at) && t.tiles(k) == 1 && s.Dim(k) >= n
+		}
+		if n > 1 && !takes {
+			return false
+		}
+	}
+	return true
 }
 
 // leafOf is the array of the result that goes with an operand of a variadic scatter; -1: with all of them.
@@ -295,7 +359,7 @@ func (p *propagator) backward(in hlo.Instruction) {
 	case in.Opcode() == hlo.OpGetTupleElement:
 		p.element(in, func(whole, part *node) { p.offer(whole, part.t, false, part, in, "result") })
 	case isTarget(in, barrierTo):
-	case in.Opcode() == hlo.OpWhile, in.Opcode() == hlo.OpOptBarrier, isTarget(in, barrierFrom):
+	case in.Opcode() == hlo.OpWhile, in.Opcode() == hlo.OpOptBarrier, isTarget(in, barrierFrom), copiesTuple(in):
 		p.pairs(in, func(a, b *node) { p.offer(a, b.t, false, b, in, "result") })
 	case in.Opcode() == hlo.OpScan:
 		p.scanned(in, func(a, b *node) { p.offer(a, b.t, false, b, in, "result") })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gohalo/halo/hlo"
@@ -94,6 +95,19 @@ func run(t testing.TB, s *site, bound runtime.Bound, args []*hlo.Literal, worker
 	}
 	require.NoError(t, bound.Run(f))
 	require.NoError(t, bound.Run(f), "a second run")
+	if bound.Small != nil {
+		var want [][]byte
+		for i := range results {
+			want = append(want, slices.Clone(results[i].Data))
+			for k := range results[i].Data {
+				results[i].Data[k] = 0xaa
+			}
+		}
+		runtime.RunSmall(bound.Small, f)
+		for i := range results {
+			require.Equal(t, want[i], results[i].Data, "result %d by small calls", i)
+		}
+	}
 	return results
 }
 

@@ -23,6 +23,8 @@ func concatenate(s *site) (runtime.Bound, bool) {
 	strides := rowMajor(out.Dimensions())
 	width := out.Type().ByteSize()
 	var parts []concatenated
+	var small []runtime.SmallCall
+	isSmall := out.ByteSize() <= smallBytes
 	at := 0
 	for i := range s.in.NumOperands() {
 		shape := s.shape(i)
@@ -34,23 +36,34 @@ func concatenate(s *site) (runtime.Bound, bool) {
 			return runtime.Bound{}, false
 		}
 		if b.bytes() > 0 {
-			parts = append(parts, concatenated{i, b, at * strides[axis] * width})
+			p := concatenated{i, b, at * strides[axis] * width}
+			parts = append(parts, p)
+			calls := smallBox(&p.box, p.at, i, 0)
+			isSmall = isSmall && calls != nil
+			small = append(small, calls...)
 		}
 		at += int(shape.Dim(int(axis)))
 	}
+	if !isSmall {
+		small = nil
+	}
 	if len(parts) == 2 && s.in.NumOperands() == 2 {
 		if v := newInterleaving(&parts[0].box, &parts[1].box, parts[1].at, width); v != nil {
-			return newParallelLoop(v.write).bound(v.rows, 1+(1<<16)/(v.run[0]+v.run[1])), true
+			bound := newParallelLoop(v.write).bound(v.rows, 1+(1<<16)/(v.run[0]+v.run[1]))
+			bound.Small = small
+			return bound, true
 		}
 	}
 	if row, ok := commonRow(parts); ok {
-		return concatenateRows(parts, row), true
+		bound := concatenateRows(parts, row)
+		bound.Small = small
+		return bound, true
 	}
 	loops := make([]*parallelLoop, len(parts))
 	for i := range parts {
 		loops[i] = newParallelLoop(parts[i].copy)
 	}
-	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+	return runtime.Bound{Small: small, Run: func(f *runtime.TensorFrame) error {
 		for i := range parts {
 			loops[i].run(f, parts[i].box.outer(), slabGrain(&parts[i].box))
 		}

@@ -1,8 +1,21 @@
 package kernels
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gohalo/halo/runtime/kernels/vec"
+)
 
 func TestConvolution(t *testing.T) {
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		testConvolution(t)
+		restore()
+	}
+}
+
+func testConvolution(t *testing.T) {
+	t.Helper()
 	for _, typ := range []string{"f32", "f64", "bf16", "s32", "s8", "c64"} {
 		for _, c := range []string{
 			"T[2,8,9,6] convolution(T[2,8,9,5], T[3,3,5,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f",
@@ -21,6 +34,10 @@ func TestConvolution(t *testing.T) {
 			"T[2,9,1,1] convolution(T[2,8,3,1], T[3,3,1,1]), window={size=3x3 pad=1_2x0_0}, dim_labels=b01f_01io->b01f",
 			"T[3,1,1,1] convolution(T[3,3,3,1], T[3,3,1,1]), window={size=3x3}, dim_labels=b01f_01io->b01f",
 			"T[1,1,1,1] convolution(T[1,3,3,1], T[3,3,1,1]), window={size=3x3}, dim_labels=b01f_01io->b01f",
+			"T[3,1,12,16] convolution(T[3,1,12,16], T[1,1,5,5]), window={size=5x5 pad=2_2x2_2}, dim_labels=bf01_oi01->bf01",
+			"T[2,2,9,70] convolution(T[2,1,8,70], T[2,1,3,4]), window={size=3x4 stride=2x1 pad=4_8x1_2 rhs_reversal=0x1}, dim_labels=bf01_oi01->bf01",
+			"T[2,6,7,9] convolution(T[2,3,8,9], T[6,1,3,3]), window={size=3x3 pad=-1_2x2_2 rhs_dilate=1x2}, dim_labels=bf01_oi01->bf01, feature_group_count=3",
+			"T[2,3,11] convolution(T[2,3,3], T[3,1,4]), window={size=4 pad=7_4}, dim_labels=bf0_oi0->bf0, feature_group_count=3",
 			"T[2,6] convolution(T[2,5], T[5,6]), dim_labels=bf_io->bf",
 			"T[2,6] convolution(T[2,3], T[1,6]), dim_labels=bf_io->bf, feature_group_count=3",
 			"T[2,15,18,6] convolution(T[2,8,9,5], T[3,4,5,6]), window={size=3x4 pad=1_1x2_2 lhs_dilate=2x2}, dim_labels=b01f_01io->b01f",

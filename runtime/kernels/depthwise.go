@@ -18,6 +18,7 @@ type depthwise[T gemm.Number] struct {
 	rhs      place
 	out      place
 	loop     *parallelLoop
+	sums     *convSums // of rows that a loop of package vec computes, or nil
 }
 
 // convAxis is an axis of the result.
@@ -81,6 +82,9 @@ func depthwiseAs[T gemm.Number](s *site, t hlo.PrimitiveType, g *convGeometry) (
 	}
 	c.lhs, c.rhs, c.out = e.in[0], e.in[1], e.out
 	c.loop = newParallelLoop(c.body)
+	if c.findSums(t) {
+		c.loop = newParallelLoop(c.summed)
+	}
 	last := c.axes[len(c.axes)-1].size
 	grain := 1 + (1<<14)/(1+last*g.taps())
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
@@ -101,13 +105,9 @@ func (c *depthwise[T]) body(f *runtime.TensorFrame, lo, hi int) {
 	}
 }
 
-// row computes one run of the result.
-func (c *depthwise[T]) row(y, x, w []T, row int) {
-	g := c.g
-	var at [maxSpatial]int
-	batch, feature := 0, 0
-	last := len(c.axes) - 1
-	for i := last - 1; i >= 0; i-- {
+// place is where a run of the result is along the other axes.
+func (c *depthwise[T]) place(row int) (at [maxSpatial]int, batch, feature int) {
+	for i := len(c.axes) - 2; i >= 0; i-- {
 		a := &c.axes[i]
 		p := row % a.size
 		row /= a.size
@@ -120,6 +120,14 @@ func (c *depthwise[T]) row(y, x, w []T, row int) {
 			at[a.d] = p
 		}
 	}
+	return at, batch, feature
+}
+
+// row computes one run of the result.
+func (c *depthwise[T]) row(y, x, w []T, row int) {
+	g := c.g
+	at, batch, feature := c.place(row)
+	last := len(c.axes) - 1
 	inner := &c.axes[last]
 	rank := len(g.window)
 	for tap := range c.tapCount {

@@ -51,6 +51,9 @@ func gather(s *site) (runtime.Bound, bool) {
 	if body := gatherLines(w, &b, to, width); body != nil {
 		return newParallelLoop(body).bound(to.count, grain), true
 	}
+	if body := gatherPlaces(w, &b, to, width); body != nil {
+		return newParallelLoop(body).bound(to.count, grain), true
+	}
 	var move func(f *runtime.TensorFrame, lo, hi int)
 	switch across := len(b.dims) > 0 && b.outer() > 1 && to.together(1) && b.run == width; {
 	case len(b.dims) > 0 && !across || b.run > width:
@@ -62,6 +65,8 @@ func gather(s *site) (runtime.Bound, bool) {
 				}
 			})
 		}
+	case across && b.outer() >= leastGatherRows && w.count <= mostWindowsOfRow:
+		return gatherRowsOf(w, &b), true
 	case width == 1:
 		move = gatherPoints[uint8](w, &b, to)
 	case width == 2:

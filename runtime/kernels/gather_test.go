@@ -27,6 +27,18 @@ func TestGatherAndScatter(t *testing.T) {
 			"T[30,500] gather(T[30,40], s64[500]), offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, slice_sizes={30,1}",
 			"T[300,3,2] gather(T[30,40], u64[2,300]), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0,1}, index_vector_dim=0, slice_sizes={3,2}",
 			"T[300,4] gather(T[30,4], s32[300]), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}",
+			"T[10,400] gather(T[7,400], s32[10,400]), offset_dims={}, collapsed_slice_dims={0}, operand_batching_dims={1}, start_indices_batching_dims={1}, start_index_map={0}, index_vector_dim=2, slice_sizes={1,1}",
+			"T[6,300] gather(T[6,10], s32[6,300]), offset_dims={}, collapsed_slice_dims={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, start_index_map={1}, index_vector_dim=2, slice_sizes={1,1}",
+			"T[5,6,3,4] gather(T[6,5,9], u32[5,6,3,4]), offset_dims={}, collapsed_slice_dims={2}, operand_batching_dims={0,1}, start_indices_batching_dims={1,0}, start_index_map={2}, index_vector_dim=4, slice_sizes={1,1,1}",
+			"T[5,6,3,4] gather(T[5,6,9], s64[5,6,3,4]), offset_dims={}, collapsed_slice_dims={2}, operand_batching_dims={0,1}, start_indices_batching_dims={0,1}, start_index_map={2}, index_vector_dim=4, slice_sizes={1,1,1}",
+			"T[3,6,70] gather(T[6,8,9], s32[3,6,70,2]), offset_dims={}, collapsed_slice_dims={1,2}, operand_batching_dims={0}, start_indices_batching_dims={1}, start_index_map={1,2}, index_vector_dim=3, slice_sizes={1,1,1}",
+			"T[600] gather(T[9,8,7], s32[600,3]), offset_dims={}, collapsed_slice_dims={0,1,2}, start_index_map={0,1,2}, index_vector_dim=1, slice_sizes={1,1,1}",
+			"T[600] gather(T[9,8,7], s64[3,600]), offset_dims={}, collapsed_slice_dims={0,1,2}, start_index_map={2,1,0}, index_vector_dim=0, slice_sizes={1,1,1}",
+			"T[600] gather(T[3,4,3,4,3], s32[600,5]), offset_dims={}, collapsed_slice_dims={0,1,2,3,4}, start_index_map={0,1,2,3,4}, index_vector_dim=1, slice_sizes={1,1,1,1,1}",
+			"T[300,2] gather(T[9,8,2], s32[300,2]), offset_dims={1}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1,2}",
+			"T[300,2] gather(T[9,8,3], s32[300,2]), offset_dims={1}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1,2}",
+			"T[60,3,300] gather(T[60,40,3], s32[300]), offset_dims={0,1}, collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, slice_sizes={60,1,3}",
+			"T[1] gather(T[9,8], s32[1,2]), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1}",
 		} {
 			kernelCase{text: replaceType(c, typ)}.check(t)
 		}

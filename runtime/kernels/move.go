@@ -47,7 +47,15 @@ func pad(s *site) (runtime.Bound, bool) {
 		b.copySlabs(f.Out(0).Data[to*width:], f.In(0).Data[from*width:], lo, hi)
 	})
 	n := int(out.NumElements())
-	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+	small := smallFill(n*width, width, 1)
+	if small != nil && b.bytes() > 0 {
+		if moves := smallBox(&b, to*width, 0, from*width); moves != nil {
+			small = append(small, moves...)
+		} else {
+			small = nil
+		}
+	}
+	return runtime.Bound{Small: small, Run: func(f *runtime.TensorFrame) error {
 		fill.run(f, n, 1<<16)
 		if b.bytes() > 0 {
 			move.run(f, b.outer(), slabGrain(&b))

@@ -101,7 +101,9 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 			return p.bindLoops(s.run), true
 		}
 		if v := p.vector(); v != nil {
-			return p.bindLoops(v.run), true
+			bound := p.bindLoops(v.run)
+			bound.Small = v.small()
+			return bound, true
 		}
 		if r := p.few(); r != nil {
 			return p.bindLoops(r.run), true

@@ -48,6 +48,9 @@ type windowReduction[T realNumber] struct {
 	every         vec.Loop  // picks elements of a line with a stride, by taking the low parts of wider ones, or nil
 	vector        vec.Loop  // folds listed runs, if there is one
 	lists         sync.Pool // of *windowList[T]
+	groups        *windowGroups
+	offsets       [][]int64 // of the elements of each task, in bytes, for vector
+	lanes         sync.Pool // of *windowLanesOf[T]
 
 	// scan is the axis whose window reaches from the first element to the position, or back, or -1. It is then folded one element at a time.
 	scan    int
@@ -70,24 +73,25 @@ func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (run
 	}
 	r.src, r.init, r.to = e.in[0], e.in[1], e.out
 	n, work := r.rows, r.run
-	if last := len(r.window) - 1; r.run == 1 && last >= 0 && r.out[last] >= 4 && !r.isDilated(last) && !r.findScan() {
-		// Positions along the last axis are folded together.
-		r.loop = newParallelLoop(r.lines)
-		r.every = everyLoop[T](t, int(r.window[last].Stride))
-		n, work = r.rows/r.out[last], r.out[last]
-		for i := range r.window {
-			work *= int(r.window[i].Size)
-		}
-	} else if r.findScan() {
+	if r.findScan() {
 		r.loop = newParallelLoop(r.scans)
 		n, work = r.rows/r.out[r.scan], r.run*r.out[r.scan]
 	} else {
 		for i := range r.window {
 			work *= int(r.window[i].Size)
 		}
-		r.loop = newParallelLoop(r.positions)
-		if r.findVector(s, t) {
+		switch last := len(r.window) - 1; {
+		case r.hasLines(leastOfLine):
+			n, work = r.planLines(t, work)
+		case last >= 0 && r.findGroups(s, t):
+			n, work = len(r.groups.tasks), work*windowsTogether
+			r.loop = newParallelLoop(r.grouped)
+		case r.hasLines(leastWithoutGroups):
+			n, work = r.planLines(t, work)
+		case r.findVector(s, t):
 			r.loop = newParallelLoop(r.listed)
+		default:
+			r.loop = newParallelLoop(r.positions)
 		}
 	}
 	grain := 1 + (1<<14)/(1+work)
@@ -97,6 +101,26 @@ func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (run
 		e.after(f)
 		return nil
 	}, Scratch: e.scratch.size}, true
+}
+
+// Positions along the last axis that are worth folding as a line, and where windows are too many to be sorted.
+const (
+	leastOfLine        = 16
+	leastWithoutGroups = 4
+)
+
+// hasLines reports whether at least so many positions along the last axis can be folded together.
+func (r *windowReduction[T]) hasLines(least int) bool {
+	last := len(r.window) - 1
+	return r.run == 1 && last >= 0 && r.out[last] >= least && !r.isDilated(last)
+}
+
+// planLines prepares for lines, given the work for one position; it returns how many there are and the work for one.
+func (r *windowReduction[T]) planLines(t hlo.PrimitiveType, work int) (int, int) {
+	last := len(r.window) - 1
+	r.loop = newParallelLoop(r.lines)
+	r.every = everyLoop[T](t, int(r.window[last].Stride))
+	return r.rows / r.out[last], work * r.out[last]
 }
 
 // positions folds the windows of runs [lo, hi) of the result.
@@ -120,7 +144,7 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 	last := len(r.window) - 1
 	w := &r.window[last]
 	n, stride := r.out[last], int(w.Stride)
-	outer := windowRuns{window: r.window[:last], out: r.out[:last], in: r.in[:last], stride: r.stride[:last]}
+	outer := windowRuns{window: r.window[:last], out: r.out[:last], in: r.in[:last], stride: r.stride[:last], spans: r.spans[:last]}
 	buffer := r.picked.Get().(*[windowPick]T)
 	defer r.picked.Put(buffer)
 	picked := buffer[:]

@@ -210,7 +210,7 @@ func (x *selectScatter[T]) chooseLine(c *choice[T], array []T, line int) {
 	last := len(x.window) - 1
 	w := &x.window[last]
 	stride := int(w.Stride)
-	outer := windowRuns{window: x.window[:last], out: x.out[:last], in: x.in[:last], stride: x.stride[:last]}
+	outer := windowRuns{window: x.window[:last], out: x.out[:last], in: x.in[:last], stride: x.stride[:last], spans: x.spans[:last]}
 	outer.each(line, func(off int) {
 		for k := range int(w.Size) {
 			first, end, from := positionsOf(w, k, len(value), x.in[last])

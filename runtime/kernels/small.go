@@ -8,15 +8,12 @@ import (
 	"github.com/gohalo/halo/runtime/kernels/tile"
 )
 
-// smallElements and smallBytes bound what is a small kernel: beyond, the work hides the way to it.
-const (
-	smallElements = 16
-	smallBytes    = 64
-)
+// smallBytes bounds what is a small movement: beyond, the work hides the way to it.
+const smallBytes = 2048
 
 // smallProgram is a tile program as small calls, and the scratch memory for its registers.
 func smallProgram(p *tile.Program) ([]runtime.SmallCall, int64) {
-	calls, registers, ok := p.Calls(smallElements)
+	calls, registers, ok := p.Calls()
 	if !ok {
 		return nil, 0
 	}
@@ -41,6 +38,40 @@ func smallCopy(bytes int) []runtime.SmallCall {
 		return nil
 	}
 	return []runtime.SmallCall{{Loop: runtime.CopyLoop(bytes), N: bytes, D: runtime.Place{Kind: runtime.InOutput}, A: smallInput(0)}}
+}
+
+// smallBox copies a box of input i, from offsets in bytes on both sides.
+func smallBox(b *box, to, i, from int) []runtime.SmallCall {
+	if b.bytes() == 0 || b.bytes() > smallBytes {
+		return nil
+	}
+	loop := runtime.CopyLoop(b.run)
+	if len(b.dims) > 0 {
+		dst, src := b.run, b.run // how far it reaches
+		for d, n := range b.dims {
+			if b.dst[d] < 0 || b.src[d] < 0 {
+				return nil
+			}
+			dst += (n - 1) * b.dst[d]
+			src += (n - 1) * b.src[d]
+		}
+		loop = func(_ int, d, a, _, _ unsafe.Pointer) {
+			b.copy(unsafe.Slice((*byte)(d), dst), unsafe.Slice((*byte)(a), src))
+		}
+	}
+	x := smallInput(i)
+	x.Offset = from
+	return []runtime.SmallCall{{Loop: loop, N: b.run, D: runtime.Place{Kind: runtime.InOutput, Offset: to}, A: x}}
+}
+
+// smallFill repeats the element that is input i in output 0.
+func smallFill(bytes, width, i int) []runtime.SmallCall {
+	if bytes == 0 || bytes > smallBytes {
+		return nil
+	}
+	return []runtime.SmallCall{{Loop: func(n int, d, a, _, _ unsafe.Pointer) {
+		fillBytes(unsafe.Slice((*byte)(d), n), unsafe.Slice((*byte)(a), width))
+	}, N: bytes, D: runtime.Place{Kind: runtime.InOutput}, A: smallInput(i)}}
 }
 
 // start is the only index of a dynamic slice that moves its window, if it is of one of the usual types.

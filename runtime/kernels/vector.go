@@ -98,6 +98,35 @@ func (v *vectorProduct[T]) run(f *runtime.TensorFrame) {
 	v.loop.run(f, v.p.batch*blocks, 1+(1<<15)/(1+v.p.k*min(v.n, vectorRows)))
 }
 
+// small is the product as a call, if it is small and reads its operands where they are.
+func (v *vectorProduct[T]) small() []runtime.SmallCall {
+	const most = 1 << 12 // products of numbers
+	p := v.p
+	if p.batch != 1 || v.n > vectorRows || v.n*p.k > most || !v.dense || v.stride == 0 && (v.rowsNeighbour || v.n > 1) || v.decode != nil || len(p.rewrites) > 0 ||
+		p.arrange != nil || p.out.kind != inOutput || v.matrixAt.kind != inInput || v.vectorAt.kind != inInput || len(p.ends.inConv) > 0 || p.ends.outConv != nil {
+		return nil
+	}
+	var e T
+	matrix, vector := smallInput(v.matrixAt.index), smallInput(v.vectorAt.index)
+	matrix.Offset = (v.matrixBatch[0] + v.matrix.Rows[0] + v.matrix.Ks[0]) * sizeOf(e)
+	vector.Offset = (v.vectorBatch[0] + v.vector[0]) * sizeOf(e)
+	rows, columns := v.n, p.k
+	if v.rowsNeighbour {
+		rows, columns = columns, rows
+	}
+	reach, k := (rows-1)*v.stride+columns, p.k
+	loop := func(n int, d, a, b, _ unsafe.Pointer) {
+		x, m, y := unsafe.Slice((*T)(a), k), unsafe.Slice((*T)(b), reach), unsafe.Slice((*T)(d), n)
+		if v.rowsNeighbour {
+			clear(y)
+			v.loops.Combine(x, m, v.stride, y)
+		} else {
+			v.loops.Inner(x, m, v.stride, y)
+		}
+	}
+	return []runtime.SmallCall{{Loop: loop, N: v.n, D: runtime.Place{Kind: runtime.InOutput, Index: p.out.index}, A: vector, B: matrix}}
+}
+
 // rows computes blocks of rows.
 func (v *vectorProduct[T]) rows(f *runtime.TensorFrame, lo, hi int) {
 	buffer := v.vectors.Get().(*[]T)

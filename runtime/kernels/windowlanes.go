@@ -15,6 +15,7 @@ type windowLanes struct {
 	windows       int // of the result
 	elements      int // of a window
 	running       runningAxis
+	groups        *windowGroups // or nil: then axes say where elements lie
 }
 
 // runningAxis is the only axis that windows have extent along, if each reaches from the first element to its position: then each result is the
@@ -48,7 +49,9 @@ func reduceWindowLanes(s *site) (runtime.Bound, bool) {
 	}
 	in, out := s.shape(0), firstLeaf(s.in.Shape())
 	stride := rowMajor(in.Dimensions())
+	var sizes, positions []int
 	for d := range w.Dims {
+		sizes, positions = append(sizes, int(in.Dim(d))), append(positions, int(out.Dim(d)))
 		if w.Dims[d].Size*out.Dim(d) > maxWindowTable {
 			return runtime.Bound{}, false
 		}
@@ -67,6 +70,9 @@ func reduceWindowLanes(s *site) (runtime.Bound, bool) {
 	}
 	r.loop = newParallelLoop(r.run)
 	r.tasks = (r.windows-1)/r.lanes + 1
+	if g, ok := newWindowGroups(w.Dims, sizes, positions, stride, r.lanes); ok {
+		r.groups, r.tasks, r.loop = g, len(g.tasks), newParallelLoop(r.runGroups)
+	}
 	work := r.elements * min(r.windows, r.lanes) * r.program.Weight()
 	return r.loop.bound(r.tasks, 1+(1<<14)/(1+work)), true
 }
@@ -112,6 +118,27 @@ func (r *windowLanes) run(f *runtime.TensorFrame, lo, hi int) {
 			}
 		}
 		r.finish(f, l, first, n)
+	}
+	clear(l.x)
+	r.frames.Put(l)
+}
+
+// runGroups reduces tasks [lo, hi) of the sorted windows.
+func (r *windowLanes) runGroups(f *runtime.TensorFrame, lo, hi int) {
+	l := r.frames.Get().(*laneFrame)
+	copy(l.x, l.own)
+	for _, task := range r.groups.tasks[lo:hi] {
+		origins := r.groups.origins[task.first:task.end]
+		r.begin(f, l, len(origins))
+		for _, at := range task.elements {
+			for i, w := range r.widths {
+				collect(l.own[i], f.In(i).Data, w, origins, at)
+			}
+			r.step(l, len(origins))
+		}
+		for i, w := range r.widths {
+			deposit(f.Out(i).Data, l.acc[l.current][i], w, r.groups.windows[task.first:task.end], 0)
+		}
 	}
 	clear(l.x)
 	r.frames.Put(l)

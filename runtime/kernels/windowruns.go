@@ -8,7 +8,8 @@ type windowRuns struct {
 	in, out []int           // sizes of these axes
 	stride  []int           // of the array the window is over
 	run     int
-	rows    int // positions of the window, runs apart
+	rows    int            // positions of the window, runs apart
+	spans   [][]windowSpan // along each axis, at each position; or nil for an axis with very many
 }
 
 // newWindowRuns is for a window over in, at the positions of out.
@@ -34,6 +35,16 @@ func newWindowRuns(w *hlo.Window, in, out hlo.Shape) (r windowRuns, ok bool) {
 		r.rows *= r.out[d]
 	}
 	r.stride = rowMajor(in.Dimensions())[:axes]
+	r.spans = make([][]windowSpan, axes)
+	for d, n := range r.out {
+		if n > maxWindowTable {
+			continue
+		}
+		r.spans[d] = make([]windowSpan, n)
+		for p := range n {
+			r.spans[d][p] = spanOf(&r.window[d], p, r.in[d])
+		}
+	}
 	return r, axes <= maxSpatial
 }
 
@@ -42,6 +53,21 @@ const maxDilatedWindow = 1 << 10
 
 func isIdle(w *hlo.WindowDim) bool {
 	return w.Size == 1 && w.Stride == 1 && w.PadLow == 0 && w.PadHigh == 0 && w.BaseDilation == 1
+}
+
+// windowSpan is what a window has along one axis inside of the array.
+type windowSpan struct{ count, first, step int }
+
+// spanOf is the span of the window at position p along an axis of size in, in elements along that axis.
+func spanOf(w *hlo.WindowDim, p, in int) windowSpan {
+	start, size, step := p*int(w.Stride)-int(w.PadLow), int(w.Size), int(w.WindowDilation)
+	if w.BaseDilation > 1 {
+		if start, size, step = betweenZeros(start, size, step, int(w.BaseDilation)); size == 0 {
+			return windowSpan{step: step}
+		}
+	}
+	first, end := validRange(size, step, start, in)
+	return windowSpan{max(end-first, 0), start + first*step, step}
 }
 
 // windowWalk goes through the elements of one window that lie inside the array.
@@ -53,22 +79,23 @@ type windowWalk struct {
 // windowAt is at the first element of a window. It reports false if the window has none.
 func (r *windowRuns) windowAt(row int) (walk windowWalk, ok bool) {
 	for d := len(r.window) - 1; d >= 0; d-- {
-		w := &r.window[d]
-		p := row % r.out[d]
-		row /= r.out[d]
-		start, size, step := p*int(w.Stride)-int(w.PadLow), int(w.Size), int(w.WindowDilation)
-		if w.BaseDilation > 1 {
-			if start, size, step = betweenZeros(start, size, step, int(w.BaseDilation)); size == 0 {
-				return walk, false
-			}
+		p := row
+		if d > 0 {
+			p = int(uint(row) % uint(r.out[d]))
+			row = int(uint(row) / uint(r.out[d]))
 		}
-		first, end := validRange(size, step, start, r.in[d])
-		if first >= end {
+		var s windowSpan
+		if spans := r.spans[d]; spans != nil {
+			s = spans[p]
+		} else {
+			s = spanOf(&r.window[d], p, r.in[d])
+		}
+		if s.count == 0 {
 			return walk, false
 		}
-		walk.count[d] = end - first
-		walk.step[d] = step * r.stride[d]
-		walk.off += start*r.stride[d] + first*walk.step[d]
+		walk.count[d] = s.count
+		walk.step[d] = s.step * r.stride[d]
+		walk.off += s.first * r.stride[d]
 	}
 	return walk, true
 }

@@ -22,6 +22,7 @@ type windows struct {
 	regular int
 	first   *offsetTable
 	base    *offsetTable // what batching axes add to the offset of window i, if there are some
+	batches batchRuns    // the same as runs, if it is of that kind
 }
 
 // newWindows understands the index array of gather and scatter, whose batching axes have no other role.
@@ -53,6 +54,7 @@ func newWindows(array, indices hlo.Shape, vectorDim int64, startMap, arrayBatch,
 		w.regular, w.first = w.first.step, nil
 	}
 	if len(indexBatch) == 0 {
+		w.batches = batchRuns{run: w.count, count: 1}
 		return w, true
 	}
 	byBatch := make([]int, len(dims))
@@ -63,6 +65,7 @@ func newWindows(array, indices hlo.Shape, vectorDim int64, startMap, arrayBatch,
 		byBatch[a] = w.strides[arrayBatch[i]]
 	}
 	w.base = newOffsetTable(axes, dims, byBatch)
+	w.batches, _ = batchRunsOf(axes, dims, byBatch)
 	return w, true
 }
 

@@ -1,6 +1,7 @@
 package tile
 
 import (
+	"slices"
 	"unsafe"
 )
 
@@ -30,15 +31,19 @@ const (
 	InConstant
 )
 
+// MostInCalls is the number of elements up to which a program may be written as calls.
+const MostInCalls = 512
+
 // Calls writes a program over few elements out: the calls that running it consists of, in order, and how many bytes its registers
-// take. It reports false for programs over more than limit elements, and for those that have to look for their inputs element by element.
-func (p *Program) Calls(limit int) (calls []Call, registers int, ok bool) {
+// take. It reports false for programs over more elements, and for those of which the calls together take longer than the way to the program, and
+// code made for it at run time, would.
+func (p *Program) Calls() (calls []Call, registers int, ok bool) {
 	n := p.Len()
-	if n == 0 || n > limit {
+	if n == 0 || n > MostInCalls {
 		return nil, 0, false
 	}
-	const widest, align = 16, 64
-	room := (n*widest + align - 1) &^ (align - 1)
+	const align = 64
+	room := (n*max(1, slices.Max(p.widths)) + align - 1) &^ (align - 1)
 	at := make([]Place, len(p.regs))
 	slots := make(map[int]int) // register memory → place
 	for i, r := range p.regs {
@@ -62,16 +67,35 @@ func (p *Program) Calls(limit int) (calls []Call, registers int, ok bool) {
 			at[s.reg] = Place{Kind: InOutput, Index: s.out}
 		}
 	}
-	if len(p.counters) > 0 {
-		return nil, 0, false
+	for i := range p.counters {
+		numbers := p.numbers(&p.counters[i])
+		if reg := p.counters[i].reg; p.regs[reg].slot < 0 {
+			calls = append(calls, Call{Loop: copyLoop(p.widths[reg]), N: n, D: at[reg], A: numbers})
+		} else {
+			at[reg] = numbers
+		}
 	}
+	gathers := 0 // elements
 	for i := range p.loads {
 		l := &p.loads[i]
 		width := l.typ.ByteSize()
 		src := Place{Kind: InInput, Index: l.arg, Offset: int(l.view.Base) * width}
 		switch {
 		case l.mode == gathered && n > 1:
-			return nil, 0, false
+			if l.widen != nil || at[l.reg].Kind == Nowhere {
+				return nil, 0, false
+			}
+			bring, single, whole := p.gathering(l)
+			switch {
+			case bring == nil:
+				return nil, 0, false
+			case whole && l.direct < 0:
+				at[l.reg] = Place{Kind: InInput, Index: l.arg, Offset: single * width}
+				continue
+			case !whole:
+				gathers += n
+			}
+			calls = append(calls, Call{Loop: bring, N: n, D: at[l.reg], A: Place{Kind: InInput, Index: l.arg}})
 		case l.mode == uniform && n > 1:
 			from := src
 			if l.widen != nil {
@@ -104,7 +128,86 @@ func (p *Program) Calls(limit int) (calls []Call, registers int, ok bool) {
 			calls = append(calls, Call{Loop: copyLoop(s.typ.ByteSize()), N: n, D: out, A: at[s.reg]})
 		}
 	}
-	return calls, len(slots) * room, true
+	return calls, len(slots) * room, n <= fewInCalls || len(calls)*(callCost+n/callElements)+max(0, gathers-freeGathers) <= wayToProgram
+}
+
+// What calls cost, in about half nanoseconds: each, and elements of it beyond what code takes for an op on one; gathering an element, beyond what the program takes. And
+// what the way to the program costs. Few elements are in calls whatever it is.
+const (
+	callCost     = 16
+	callElements = 32
+	freeGathers  = 64
+	wayToProgram = 220
+	fewInCalls   = 16
+)
+
+// numbers are those of an iota.
+func (p *Program) numbers(o *counter) Place {
+	value := make([]byte, p.Len()*p.widths[o.reg])
+	var w walk
+	w.start(&p.space, &o.view, 0)
+	o.fill(unsafe.Pointer(&value[0]), p.Len(), &w, new(series))
+	return Place{Kind: InConstant, Value: value}
+}
+
+// gathering is the loop of a gathered load of all elements. If these lie together, it is whole, and begins at element first of the input. There is none for elements
+// of unusual widths.
+func (p *Program) gathering(l *load) (bring loop, first int, whole bool) {
+	n := p.Len()
+	var w walk
+	w.start(&p.space, &l.view, 0)
+	var rows []gatheredRow
+	offsets := make([]int32, 0, n)
+	together := true // all rows lie together, and there are few
+	for at := 0; at < n; {
+		from, count, stride := w.run(n - at)
+		rows = append(rows, gatheredRow{at, int(from), count})
+		together = together && (stride == 1 || count == 1)
+		for k := range int64(count) {
+			offsets = append(offsets, int32(from+k*stride))
+		}
+		at += count
+	}
+	width := l.typ.ByteSize()
+	if together && len(rows) <= mostGatheredRows {
+		return gatherRows(rows, width), rows[0].from, len(rows) == 1
+	}
+	switch width {
+	case 1:
+		return gatherOffsets[uint8](offsets), 0, false
+	case 2:
+		return gatherOffsets[uint16](offsets), 0, false
+	case 4:
+		return gatherOffsets[uint32](offsets), 0, false
+	case 8:
+		return gatherOffsets[uint64](offsets), 0, false
+	}
+	return nil, 0, false
+}
+
+// gatheredRow is count elements that lie together.
+type gatheredRow struct{ at, from, count int }
+
+// mostGatheredRows is how many rows are copied by a call each.
+const mostGatheredRows = 4
+
+func gatherRows(rows []gatheredRow, width int) loop {
+	return func(_ int, d, a, _, _ unsafe.Pointer) {
+		for i := range rows {
+			r := &rows[i]
+			copyBytes(unsafe.Add(d, r.at*width), unsafe.Add(a, r.from*width), r.count*width)
+		}
+	}
+}
+
+func gatherOffsets[T any](offsets []int32) loop {
+	return func(_ int, d, a, _, _ unsafe.Pointer) {
+		var e T
+		z := vec[T](d, len(offsets))
+		for i, o := range offsets {
+			z[i] = *(*T)(unsafe.Add(a, uintptr(o)*unsafe.Sizeof(e)))
+		}
+	}
 }
 
 func fillLoop(width int) loop {

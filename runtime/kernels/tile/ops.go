@@ -216,6 +216,9 @@ func binaryLoop(op hlo.Opcode, t hlo.PrimitiveType) (loop, int) {
 	case hlo.U64:
 		return unsignedBinary[uint64, int64](op), 1
 	case hlo.C64:
+		if op == hlo.OpDivide {
+			return quotient, 24
+		}
 		return complexBinary[complex64](op, t)
 	case hlo.C128:
 		return complexBinary[complex128](op, t)

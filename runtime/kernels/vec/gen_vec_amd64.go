@@ -1591,6 +1591,11 @@ func windowMaximumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.
 //go:noescape
 func windowMinimumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// windowConvolutionF32AVX512 adds up runs of n elements, each times its factor, at d.
+//
+//go:noescape
+func windowConvolutionF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // windowAddF64AVX512 folds runs of n elements into one at d.
 //
 //go:noescape
@@ -1605,6 +1610,11 @@ func windowMaximumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.
 //
 //go:noescape
 func windowMinimumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowConvolutionF64AVX512 adds up runs of n elements, each times its factor, at d.
+//
+//go:noescape
+func windowConvolutionF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // addBf16F32F32AVX512 computes in f32.
 //
@@ -3211,6 +3221,11 @@ func windowMaximumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Po
 //go:noescape
 func windowMinimumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// windowConvolutionF32AVX2 adds up runs of n elements, each times its factor, at d.
+//
+//go:noescape
+func windowConvolutionF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // windowAddF64AVX2 folds runs of n elements into one at d.
 //
 //go:noescape
@@ -3225,6 +3240,11 @@ func windowMaximumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Po
 //
 //go:noescape
 func windowMinimumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowConvolutionF64AVX2 adds up runs of n elements, each times its factor, at d.
+//
+//go:noescape
+func windowConvolutionF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // addBf16F32F32AVX2 computes in f32.
 //

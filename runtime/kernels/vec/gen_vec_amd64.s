@@ -24096,13 +24096,14 @@ fold:
 // func windowAddF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·windowAddF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         (SI), DI
-	VPBROADCASTD 8(SI), Z0
+	MOVQ         (SI), SI
 
 many:
 	CMPQ    AX, $+64
@@ -24111,10 +24112,10 @@ many:
 	VMOVUPS Z0, Z2
 	VMOVUPS Z0, Z3
 	VMOVUPS Z0, Z4
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 runs:
-	MOVQ    (BX)(SI*8), R8
+	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VADDPS  Z5, Z1, Z1
 	VMOVAPS Z1, Z1
@@ -24127,8 +24128,8 @@ runs:
 	VMOVUPS 192(DX)(R8*1), Z5
 	VADDPS  Z5, Z4, Z4
 	VMOVAPS Z4, Z4
-	INCQ    SI
-	CMPQ    SI, DI
+	INCQ    DI
+	CMPQ    DI, SI
 	JLT     runs
 	VMOVUPS Z1, (CX)
 	VMOVUPS Z2, 64(CX)
@@ -24145,19 +24146,19 @@ rest:
 	MOVQ    $+16, R8
 	CMPQ    AX, R8
 	CMOVQLT AX, R8
-	MOVQ    $-1, SI
-	BZHIQ   R8, SI, SI
-	KMOVQ   SI, K1
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
 	VMOVUPS Z0, Z1
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 restOfRuns:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPS.Z (DX)(R8*1), K1, Z2
 	VADDPS    Z2, Z1, Z1
 	VMOVAPS   Z1, Z1
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       restOfRuns
 	VMOVUPS   Z1, K1, (CX)
 	ADDQ      $+64, DX
@@ -24172,13 +24173,14 @@ done:
 // func windowMaximumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·windowMaximumF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         (SI), DI
-	VPBROADCASTD 8(SI), Z0
+	MOVQ         (SI), SI
 
 many:
 	CMPQ    AX, $+64
@@ -24187,10 +24189,10 @@ many:
 	VMOVUPS Z0, Z2
 	VMOVUPS Z0, Z3
 	VMOVUPS Z0, Z4
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 runs:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPS   (DX)(R8*1), Z5
 	VCMPPS    $0x03, Z5, Z1, K1
 	VADDPS    Z5, Z1, Z6
@@ -24223,8 +24225,8 @@ runs:
 	VPANDD    Z4, Z7, Z4
 	VBLENDMPS Z6, Z4, K1, Z11
 	VMOVAPS   Z11, Z4
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       runs
 	VMOVUPS   Z1, (CX)
 	VMOVUPS   Z2, 64(CX)
@@ -24241,14 +24243,14 @@ rest:
 	MOVQ    $+16, R8
 	CMPQ    AX, R8
 	CMOVQLT AX, R8
-	MOVQ    $-1, SI
-	BZHIQ   R8, SI, SI
-	KMOVQ   SI, K1
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
 	VMOVUPS Z0, Z1
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 restOfRuns:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPS.Z (DX)(R8*1), K1, Z2
 	VCMPPS    $0x03, Z2, Z1, K2
 	VADDPS    Z2, Z1, Z3
@@ -24257,8 +24259,8 @@ restOfRuns:
 	VPANDD    Z1, Z4, Z1
 	VBLENDMPS Z3, Z1, K2, Z12
 	VMOVAPS   Z12, Z1
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       restOfRuns
 	VMOVUPS   Z1, K1, (CX)
 	ADDQ      $+64, DX
@@ -24273,13 +24275,14 @@ done:
 // func windowMinimumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·windowMinimumF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         (SI), DI
-	VPBROADCASTD 8(SI), Z0
+	MOVQ         (SI), SI
 
 many:
 	CMPQ    AX, $+64
@@ -24288,10 +24291,10 @@ many:
 	VMOVUPS Z0, Z2
 	VMOVUPS Z0, Z3
 	VMOVUPS Z0, Z4
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 runs:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPS   (DX)(R8*1), Z5
 	VCMPPS    $0x03, Z5, Z1, K1
 	VADDPS    Z5, Z1, Z6
@@ -24324,8 +24327,8 @@ runs:
 	VPORD     Z4, Z7, Z4
 	VBLENDMPS Z6, Z4, K1, Z11
 	VMOVAPS   Z11, Z4
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       runs
 	VMOVUPS   Z1, (CX)
 	VMOVUPS   Z2, 64(CX)
@@ -24342,14 +24345,14 @@ rest:
 	MOVQ    $+16, R8
 	CMPQ    AX, R8
 	CMOVQLT AX, R8
-	MOVQ    $-1, SI
-	BZHIQ   R8, SI, SI
-	KMOVQ   SI, K1
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
 	VMOVUPS Z0, Z1
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 restOfRuns:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPS.Z (DX)(R8*1), K1, Z2
 	VCMPPS    $0x03, Z2, Z1, K2
 	VADDPS    Z2, Z1, Z3
@@ -24358,8 +24361,8 @@ restOfRuns:
 	VPORD     Z1, Z4, Z1
 	VBLENDMPS Z3, Z1, K2, Z12
 	VMOVAPS   Z12, Z1
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       restOfRuns
 	VMOVUPS   Z1, K1, (CX)
 	ADDQ      $+64, DX
@@ -24371,16 +24374,99 @@ done:
 	VZEROUPPER
 	RET
 
+// func windowConvolutionF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowConvolutionF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ (SI), DI
+
+many:
+	CMPQ   AX, $+64
+	JLT    rest
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	XORQ   R8, R8
+
+runs:
+	MOVQ         (BX)(R8*8), R9
+	VPBROADCASTD 8(SI)(R8*4), Z4
+	VMOVUPS      (DX)(R9*1), Z5
+	VMULPS       Z4, Z5, Z5
+	VADDPS       Z5, Z0, Z0
+	VMOVAPS      Z0, Z0
+	VMOVUPS      64(DX)(R9*1), Z5
+	VMULPS       Z4, Z5, Z5
+	VADDPS       Z5, Z1, Z1
+	VMOVAPS      Z1, Z1
+	VMOVUPS      128(DX)(R9*1), Z5
+	VMULPS       Z4, Z5, Z5
+	VADDPS       Z5, Z2, Z2
+	VMOVAPS      Z2, Z2
+	VMOVUPS      192(DX)(R9*1), Z5
+	VMULPS       Z4, Z5, Z4
+	VADDPS       Z4, Z3, Z3
+	VMOVAPS      Z3, Z3
+	INCQ         R8
+	CMPQ         R8, DI
+	JLT          runs
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	ADDQ         $+256, DX
+	ADDQ         $+256, CX
+	SUBQ         $+64, AX
+	JMP          many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R9
+	CMPQ    AX, R9
+	CMOVQLT AX, R9
+	MOVQ    $-1, R8
+	BZHIQ   R9, R8, R8
+	KMOVQ   R8, K1
+	VPXORD  Z6, Z6, Z6
+	XORQ    R8, R8
+
+restOfRuns:
+	MOVQ         (BX)(R8*8), R9
+	VPBROADCASTD 8(SI)(R8*4), Z0
+	VMOVUPS.Z    (DX)(R9*1), K1, Z1
+	VMULPS       Z0, Z1, Z0
+	VADDPS       Z0, Z6, Z0
+	VMOVAPS      Z0, Z6
+	INCQ         R8
+	CMPQ         R8, DI
+	JLT          restOfRuns
+	VMOVUPS      Z6, K1, (CX)
+	ADDQ         $+64, DX
+	ADDQ         $+64, CX
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func windowAddF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·windowAddF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         (SI), DI
-	VPBROADCASTQ 8(SI), Z0
+	MOVQ         (SI), SI
 
 many:
 	CMPQ    AX, $+32
@@ -24389,10 +24475,10 @@ many:
 	VMOVUPD Z0, Z2
 	VMOVUPD Z0, Z3
 	VMOVUPD Z0, Z4
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 runs:
-	MOVQ    (BX)(SI*8), R8
+	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VADDPD  Z5, Z1, Z1
 	VMOVAPD Z1, Z1
@@ -24405,8 +24491,8 @@ runs:
 	VMOVUPD 192(DX)(R8*1), Z5
 	VADDPD  Z5, Z4, Z4
 	VMOVAPD Z4, Z4
-	INCQ    SI
-	CMPQ    SI, DI
+	INCQ    DI
+	CMPQ    DI, SI
 	JLT     runs
 	VMOVUPD Z1, (CX)
 	VMOVUPD Z2, 64(CX)
@@ -24423,19 +24509,19 @@ rest:
 	MOVQ    $+8, R8
 	CMPQ    AX, R8
 	CMOVQLT AX, R8
-	MOVQ    $-1, SI
-	BZHIQ   R8, SI, SI
-	KMOVQ   SI, K1
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
 	VMOVUPD Z0, Z1
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 restOfRuns:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPD.Z (DX)(R8*1), K1, Z2
 	VADDPD    Z2, Z1, Z1
 	VMOVAPD   Z1, Z1
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       restOfRuns
 	VMOVUPD   Z1, K1, (CX)
 	ADDQ      $+64, DX
@@ -24450,13 +24536,14 @@ done:
 // func windowMaximumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·windowMaximumF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         (SI), DI
-	VPBROADCASTQ 8(SI), Z0
+	MOVQ         (SI), SI
 
 many:
 	CMPQ    AX, $+32
@@ -24465,10 +24552,10 @@ many:
 	VMOVUPD Z0, Z2
 	VMOVUPD Z0, Z3
 	VMOVUPD Z0, Z4
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 runs:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPD   (DX)(R8*1), Z5
 	VCMPPD    $0x03, Z5, Z1, K1
 	VADDPD    Z5, Z1, Z6
@@ -24501,8 +24588,8 @@ runs:
 	VPANDQ    Z4, Z7, Z4
 	VBLENDMPD Z6, Z4, K1, Z11
 	VMOVAPD   Z11, Z4
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       runs
 	VMOVUPD   Z1, (CX)
 	VMOVUPD   Z2, 64(CX)
@@ -24519,14 +24606,14 @@ rest:
 	MOVQ    $+8, R8
 	CMPQ    AX, R8
 	CMOVQLT AX, R8
-	MOVQ    $-1, SI
-	BZHIQ   R8, SI, SI
-	KMOVQ   SI, K1
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
 	VMOVUPD Z0, Z1
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 restOfRuns:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPD.Z (DX)(R8*1), K1, Z2
 	VCMPPD    $0x03, Z2, Z1, K2
 	VADDPD    Z2, Z1, Z3
@@ -24535,8 +24622,8 @@ restOfRuns:
 	VPANDQ    Z1, Z4, Z1
 	VBLENDMPD Z3, Z1, K2, Z12
 	VMOVAPD   Z12, Z1
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       restOfRuns
 	VMOVUPD   Z1, K1, (CX)
 	ADDQ      $+64, DX
@@ -24551,13 +24638,14 @@ done:
 // func windowMinimumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·windowMinimumF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         (SI), DI
-	VPBROADCASTQ 8(SI), Z0
+	MOVQ         (SI), SI
 
 many:
 	CMPQ    AX, $+32
@@ -24566,10 +24654,10 @@ many:
 	VMOVUPD Z0, Z2
 	VMOVUPD Z0, Z3
 	VMOVUPD Z0, Z4
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 runs:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPD   (DX)(R8*1), Z5
 	VCMPPD    $0x03, Z5, Z1, K1
 	VADDPD    Z5, Z1, Z6
@@ -24602,8 +24690,8 @@ runs:
 	VPORQ     Z4, Z7, Z4
 	VBLENDMPD Z6, Z4, K1, Z11
 	VMOVAPD   Z11, Z4
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       runs
 	VMOVUPD   Z1, (CX)
 	VMOVUPD   Z2, 64(CX)
@@ -24620,14 +24708,14 @@ rest:
 	MOVQ    $+8, R8
 	CMPQ    AX, R8
 	CMOVQLT AX, R8
-	MOVQ    $-1, SI
-	BZHIQ   R8, SI, SI
-	KMOVQ   SI, K1
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
 	VMOVUPD Z0, Z1
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 restOfRuns:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPD.Z (DX)(R8*1), K1, Z2
 	VCMPPD    $0x03, Z2, Z1, K2
 	VADDPD    Z2, Z1, Z3
@@ -24636,14 +24724,96 @@ restOfRuns:
 	VPORQ     Z1, Z4, Z1
 	VBLENDMPD Z3, Z1, K2, Z12
 	VMOVAPD   Z12, Z1
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       restOfRuns
 	VMOVUPD   Z1, K1, (CX)
 	ADDQ      $+64, DX
 	ADDQ      $+64, CX
 	SUBQ      $+8, AX
 	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowConvolutionF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowConvolutionF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ (SI), DI
+
+many:
+	CMPQ   AX, $+32
+	JLT    rest
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	XORQ   R8, R8
+
+runs:
+	MOVQ         (BX)(R8*8), R9
+	VPBROADCASTQ 8(SI)(R8*8), Z4
+	VMOVUPD      (DX)(R9*1), Z5
+	VMULPD       Z4, Z5, Z5
+	VADDPD       Z5, Z0, Z0
+	VMOVAPD      Z0, Z0
+	VMOVUPD      64(DX)(R9*1), Z5
+	VMULPD       Z4, Z5, Z5
+	VADDPD       Z5, Z1, Z1
+	VMOVAPD      Z1, Z1
+	VMOVUPD      128(DX)(R9*1), Z5
+	VMULPD       Z4, Z5, Z5
+	VADDPD       Z5, Z2, Z2
+	VMOVAPD      Z2, Z2
+	VMOVUPD      192(DX)(R9*1), Z5
+	VMULPD       Z4, Z5, Z4
+	VADDPD       Z4, Z3, Z3
+	VMOVAPD      Z3, Z3
+	INCQ         R8
+	CMPQ         R8, DI
+	JLT          runs
+	VMOVUPD      Z0, (CX)
+	VMOVUPD      Z1, 64(CX)
+	VMOVUPD      Z2, 128(CX)
+	VMOVUPD      Z3, 192(CX)
+	ADDQ         $+256, DX
+	ADDQ         $+256, CX
+	SUBQ         $+32, AX
+	JMP          many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+8, R9
+	CMPQ    AX, R9
+	CMOVQLT AX, R9
+	MOVQ    $-1, R8
+	BZHIQ   R9, R8, R8
+	KMOVQ   R8, K1
+	VPXORD  Z6, Z6, Z6
+	XORQ    R8, R8
+
+restOfRuns:
+	MOVQ         (BX)(R8*8), R9
+	VPBROADCASTQ 8(SI)(R8*8), Z0
+	VMOVUPD.Z    (DX)(R9*1), K1, Z1
+	VMULPD       Z0, Z1, Z0
+	VADDPD       Z0, Z6, Z0
+	VMOVAPD      Z0, Z6
+	INCQ         R8
+	CMPQ         R8, DI
+	JLT          restOfRuns
+	VMOVUPD      Z6, K1, (CX)
+	ADDQ         $+64, DX
+	ADDQ         $+64, CX
+	SUBQ         $+8, AX
+	JMP          rest
 
 done:
 	VZEROUPPER
@@ -47234,13 +47404,14 @@ fold:
 // func windowAddF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·windowAddF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         (SI), DI
-	VPBROADCASTD 8(SI), Y0
+	MOVQ         (SI), SI
 
 many:
 	CMPQ    AX, $+32
@@ -47249,10 +47420,10 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 runs:
-	MOVQ    (BX)(SI*8), R8
+	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Y5
 	VADDPS  Y5, Y1, Y1
 	VMOVAPS Y1, Y1
@@ -47265,8 +47436,8 @@ runs:
 	VMOVUPS 96(DX)(R8*1), Y5
 	VADDPS  Y5, Y4, Y4
 	VMOVAPS Y4, Y4
-	INCQ    SI
-	CMPQ    SI, DI
+	INCQ    DI
+	CMPQ    DI, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -47281,21 +47452,21 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	XORQ    R8, R8
-	MOVQ    $+8, SI
-	SUBQ    AX, SI
-	CMOVQLT R8, SI
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
 	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(SI*4), Y1
+	VMOVUPS (R8)(DI*4), Y1
 	VMOVUPS Y0, Y2
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 restOfRuns:
-	MOVQ       (BX)(SI*8), R8
+	MOVQ       (BX)(DI*8), R8
 	VMASKMOVPS (DX)(R8*1), Y1, Y3
 	VADDPS     Y3, Y2, Y2
 	VMOVAPS    Y2, Y2
-	INCQ       SI
-	CMPQ       SI, DI
+	INCQ       DI
+	CMPQ       DI, SI
 	JLT        restOfRuns
 	VMASKMOVPS Y2, Y1, (CX)
 	ADDQ       $+32, DX
@@ -47310,13 +47481,14 @@ done:
 // func windowMaximumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         (SI), DI
-	VPBROADCASTD 8(SI), Y0
+	MOVQ         (SI), SI
 
 many:
 	CMPQ    AX, $+32
@@ -47325,10 +47497,10 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 runs:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPS   (DX)(R8*1), Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
@@ -47361,8 +47533,8 @@ runs:
 	VPAND     Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
 	VMOVAPS   Y4, Y4
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -47377,16 +47549,16 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	XORQ    R8, R8
-	MOVQ    $+8, SI
-	SUBQ    AX, SI
-	CMOVQLT R8, SI
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
 	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(SI*4), Y1
+	VMOVUPS (R8)(DI*4), Y1
 	VMOVUPS Y0, Y2
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 restOfRuns:
-	MOVQ       (BX)(SI*8), R8
+	MOVQ       (BX)(DI*8), R8
 	VMASKMOVPS (DX)(R8*1), Y1, Y3
 	VCMPPS     $0x03, Y3, Y2, Y4
 	VADDPS     Y3, Y2, Y5
@@ -47395,8 +47567,8 @@ restOfRuns:
 	VPAND      Y2, Y6, Y2
 	VBLENDVPS  Y4, Y5, Y2, Y2
 	VMOVAPS    Y2, Y2
-	INCQ       SI
-	CMPQ       SI, DI
+	INCQ       DI
+	CMPQ       DI, SI
 	JLT        restOfRuns
 	VMASKMOVPS Y2, Y1, (CX)
 	ADDQ       $+32, DX
@@ -47411,13 +47583,14 @@ done:
 // func windowMinimumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·windowMinimumF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         (SI), DI
-	VPBROADCASTD 8(SI), Y0
+	MOVQ         (SI), SI
 
 many:
 	CMPQ    AX, $+32
@@ -47426,10 +47599,10 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 runs:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPS   (DX)(R8*1), Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
@@ -47462,8 +47635,8 @@ runs:
 	VPOR      Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
 	VMOVAPS   Y4, Y4
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -47478,16 +47651,16 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	XORQ    R8, R8
-	MOVQ    $+8, SI
-	SUBQ    AX, SI
-	CMOVQLT R8, SI
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
 	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(SI*4), Y1
+	VMOVUPS (R8)(DI*4), Y1
 	VMOVUPS Y0, Y2
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 restOfRuns:
-	MOVQ       (BX)(SI*8), R8
+	MOVQ       (BX)(DI*8), R8
 	VMASKMOVPS (DX)(R8*1), Y1, Y3
 	VCMPPS     $0x03, Y3, Y2, Y4
 	VADDPS     Y3, Y2, Y5
@@ -47496,8 +47669,8 @@ restOfRuns:
 	VPOR       Y2, Y6, Y2
 	VBLENDVPS  Y4, Y5, Y2, Y2
 	VMOVAPS    Y2, Y2
-	INCQ       SI
-	CMPQ       SI, DI
+	INCQ       DI
+	CMPQ       DI, SI
 	JLT        restOfRuns
 	VMASKMOVPS Y2, Y1, (CX)
 	ADDQ       $+32, DX
@@ -47509,16 +47682,99 @@ done:
 	VZEROUPPER
 	RET
 
+// func windowConvolutionF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowConvolutionF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ (SI), DI
+
+many:
+	CMPQ  AX, $+32
+	JLT   rest
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	XORQ  R8, R8
+
+runs:
+	MOVQ         (BX)(R8*8), R9
+	VPBROADCASTD 8(SI)(R8*4), Y4
+	VMOVUPS      (DX)(R9*1), Y5
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y5, Y0, Y0
+	VMOVAPS      Y0, Y0
+	VMOVUPS      32(DX)(R9*1), Y5
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y5, Y1, Y1
+	VMOVAPS      Y1, Y1
+	VMOVUPS      64(DX)(R9*1), Y5
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y5, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VMOVUPS      96(DX)(R9*1), Y5
+	VMULPS       Y4, Y5, Y4
+	VADDPS       Y4, Y3, Y3
+	VMOVAPS      Y3, Y3
+	INCQ         R8
+	CMPQ         R8, DI
+	JLT          runs
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	ADDQ         $+128, DX
+	ADDQ         $+128, CX
+	SUBQ         $+32, AX
+	JMP          many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R9, R9
+	MOVQ    $+8, R8
+	SUBQ    AX, R8
+	CMOVQLT R9, R8
+	LEAQ    tail_masks<>+0(SB), R9
+	VMOVUPS (R9)(R8*4), Y0
+	VPXOR   Y1, Y1, Y1
+	XORQ    R8, R8
+
+restOfRuns:
+	MOVQ         (BX)(R8*8), R9
+	VPBROADCASTD 8(SI)(R8*4), Y2
+	VMASKMOVPS   (DX)(R9*1), Y0, Y3
+	VMULPS       Y2, Y3, Y2
+	VADDPS       Y2, Y1, Y1
+	VMOVAPS      Y1, Y1
+	INCQ         R8
+	CMPQ         R8, DI
+	JLT          restOfRuns
+	VMASKMOVPS   Y1, Y0, (CX)
+	ADDQ         $+32, DX
+	ADDQ         $+32, CX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func windowAddF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·windowAddF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         (SI), DI
-	VPBROADCASTQ 8(SI), Y0
+	MOVQ         (SI), SI
 
 many:
 	CMPQ    AX, $+16
@@ -47527,10 +47783,10 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 runs:
-	MOVQ    (BX)(SI*8), R8
+	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Y5
 	VADDPD  Y5, Y1, Y1
 	VMOVAPD Y1, Y1
@@ -47543,8 +47799,8 @@ runs:
 	VMOVUPD 96(DX)(R8*1), Y5
 	VADDPD  Y5, Y4, Y4
 	VMOVAPD Y4, Y4
-	INCQ    SI
-	CMPQ    SI, DI
+	INCQ    DI
+	CMPQ    DI, SI
 	JLT     runs
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -47559,21 +47815,21 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	XORQ    R8, R8
-	MOVQ    $+4, SI
-	SUBQ    AX, SI
-	CMOVQLT R8, SI
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
 	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPD (R8)(SI*8), Y1
+	VMOVUPD (R8)(DI*8), Y1
 	VMOVUPD Y0, Y2
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 restOfRuns:
-	MOVQ       (BX)(SI*8), R8
+	MOVQ       (BX)(DI*8), R8
 	VMASKMOVPD (DX)(R8*1), Y1, Y3
 	VADDPD     Y3, Y2, Y2
 	VMOVAPD    Y2, Y2
-	INCQ       SI
-	CMPQ       SI, DI
+	INCQ       DI
+	CMPQ       DI, SI
 	JLT        restOfRuns
 	VMASKMOVPD Y2, Y1, (CX)
 	ADDQ       $+32, DX
@@ -47588,13 +47844,14 @@ done:
 // func windowMaximumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         (SI), DI
-	VPBROADCASTQ 8(SI), Y0
+	MOVQ         (SI), SI
 
 many:
 	CMPQ    AX, $+16
@@ -47603,10 +47860,10 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 runs:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPD   (DX)(R8*1), Y5
 	VCMPPD    $0x03, Y5, Y1, Y6
 	VADDPD    Y5, Y1, Y7
@@ -47639,8 +47896,8 @@ runs:
 	VPAND     Y4, Y8, Y4
 	VBLENDVPD Y6, Y7, Y4, Y4
 	VMOVAPD   Y4, Y4
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       runs
 	VMOVUPD   Y1, (CX)
 	VMOVUPD   Y2, 32(CX)
@@ -47655,16 +47912,16 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	XORQ    R8, R8
-	MOVQ    $+4, SI
-	SUBQ    AX, SI
-	CMOVQLT R8, SI
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
 	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPD (R8)(SI*8), Y1
+	VMOVUPD (R8)(DI*8), Y1
 	VMOVUPD Y0, Y2
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 restOfRuns:
-	MOVQ       (BX)(SI*8), R8
+	MOVQ       (BX)(DI*8), R8
 	VMASKMOVPD (DX)(R8*1), Y1, Y3
 	VCMPPD     $0x03, Y3, Y2, Y4
 	VADDPD     Y3, Y2, Y5
@@ -47673,8 +47930,8 @@ restOfRuns:
 	VPAND      Y2, Y6, Y2
 	VBLENDVPD  Y4, Y5, Y2, Y2
 	VMOVAPD    Y2, Y2
-	INCQ       SI
-	CMPQ       SI, DI
+	INCQ       DI
+	CMPQ       DI, SI
 	JLT        restOfRuns
 	VMASKMOVPD Y2, Y1, (CX)
 	ADDQ       $+32, DX
@@ -47689,13 +47946,14 @@ done:
 // func windowMinimumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·windowMinimumF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         (SI), DI
-	VPBROADCASTQ 8(SI), Y0
+	MOVQ         (SI), SI
 
 many:
 	CMPQ    AX, $+16
@@ -47704,10 +47962,10 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 runs:
-	MOVQ      (BX)(SI*8), R8
+	MOVQ      (BX)(DI*8), R8
 	VMOVUPD   (DX)(R8*1), Y5
 	VCMPPD    $0x03, Y5, Y1, Y6
 	VADDPD    Y5, Y1, Y7
@@ -47740,8 +47998,8 @@ runs:
 	VPOR      Y4, Y8, Y4
 	VBLENDVPD Y6, Y7, Y4, Y4
 	VMOVAPD   Y4, Y4
-	INCQ      SI
-	CMPQ      SI, DI
+	INCQ      DI
+	CMPQ      DI, SI
 	JLT       runs
 	VMOVUPD   Y1, (CX)
 	VMOVUPD   Y2, 32(CX)
@@ -47756,16 +48014,16 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	XORQ    R8, R8
-	MOVQ    $+4, SI
-	SUBQ    AX, SI
-	CMOVQLT R8, SI
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
 	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPD (R8)(SI*8), Y1
+	VMOVUPD (R8)(DI*8), Y1
 	VMOVUPD Y0, Y2
-	XORQ    SI, SI
+	XORQ    DI, DI
 
 restOfRuns:
-	MOVQ       (BX)(SI*8), R8
+	MOVQ       (BX)(DI*8), R8
 	VMASKMOVPD (DX)(R8*1), Y1, Y3
 	VCMPPD     $0x03, Y3, Y2, Y4
 	VADDPD     Y3, Y2, Y5
@@ -47774,14 +48032,96 @@ restOfRuns:
 	VPOR       Y2, Y6, Y2
 	VBLENDVPD  Y4, Y5, Y2, Y2
 	VMOVAPD    Y2, Y2
-	INCQ       SI
-	CMPQ       SI, DI
+	INCQ       DI
+	CMPQ       DI, SI
 	JLT        restOfRuns
 	VMASKMOVPD Y2, Y1, (CX)
 	ADDQ       $+32, DX
 	ADDQ       $+32, CX
 	SUBQ       $+4, AX
 	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowConvolutionF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowConvolutionF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ (SI), DI
+
+many:
+	CMPQ  AX, $+16
+	JLT   rest
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	XORQ  R8, R8
+
+runs:
+	MOVQ         (BX)(R8*8), R9
+	VPBROADCASTQ 8(SI)(R8*8), Y4
+	VMOVUPD      (DX)(R9*1), Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       Y5, Y0, Y0
+	VMOVAPD      Y0, Y0
+	VMOVUPD      32(DX)(R9*1), Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       Y5, Y1, Y1
+	VMOVAPD      Y1, Y1
+	VMOVUPD      64(DX)(R9*1), Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       Y5, Y2, Y2
+	VMOVAPD      Y2, Y2
+	VMOVUPD      96(DX)(R9*1), Y5
+	VMULPD       Y4, Y5, Y4
+	VADDPD       Y4, Y3, Y3
+	VMOVAPD      Y3, Y3
+	INCQ         R8
+	CMPQ         R8, DI
+	JLT          runs
+	VMOVUPD      Y0, (CX)
+	VMOVUPD      Y1, 32(CX)
+	VMOVUPD      Y2, 64(CX)
+	VMOVUPD      Y3, 96(CX)
+	ADDQ         $+128, DX
+	ADDQ         $+128, CX
+	SUBQ         $+16, AX
+	JMP          many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R9, R9
+	MOVQ    $+4, R8
+	SUBQ    AX, R8
+	CMOVQLT R9, R8
+	LEAQ    tail_masks<>+0(SB), R9
+	VMOVUPD (R9)(R8*8), Y0
+	VPXOR   Y1, Y1, Y1
+	XORQ    R8, R8
+
+restOfRuns:
+	MOVQ         (BX)(R8*8), R9
+	VPBROADCASTQ 8(SI)(R8*8), Y2
+	VMASKMOVPD   (DX)(R9*1), Y0, Y3
+	VMULPD       Y2, Y3, Y2
+	VADDPD       Y2, Y1, Y1
+	VMOVAPD      Y1, Y1
+	INCQ         R8
+	CMPQ         R8, DI
+	JLT          restOfRuns
+	VMASKMOVPD   Y1, Y0, (CX)
+	ADDQ         $+32, DX
+	ADDQ         $+32, CX
+	SUBQ         $+4, AX
+	JMP          rest
 
 done:
 	VZEROUPPER

@@ -134,10 +134,41 @@ func windowFold[T Number](t *testing.T, op, typ string, pair func(x, y T) T) {
 	}
 }
 
+// windowSum adds up runs that overlap, times their factors, and looks behind the end of the result.
+func windowSum[T Number](t *testing.T, typ string) {
+	t.Helper()
+	loop := Find(named("window-convolution."+typ), nil)
+	require.NotNil(t, loop)
+	rng := rand.New(rand.NewPCG(7, 2))
+	for _, n := range lengths()[1:] {
+		x, d := sample[T](rng, 3*n+7), make([]T, n+1)
+		d[n] = 42
+		head := struct {
+			count   int64
+			factors [3]T
+		}{3, [3]T{x[5], x[0], x[1]}}
+		runs := []int{4, n, 2 * n}
+		var offsets []int64
+		for _, r := range runs {
+			offsets = append(offsets, int64(r)*int64(unsafe.Sizeof(x[0])))
+		}
+		loop(n, unsafe.Pointer(&d[0]), unsafe.Pointer(&x[1]), unsafe.Pointer(&offsets[0]), unsafe.Pointer(&head))
+		for i, got := range d[:n] {
+			var want T
+			for k, r := range runs {
+				want += T(x[1+r+i] * head.factors[k])
+			}
+			require.True(t, sameBits(want, got) || want != want && got != got, "sum of %s, %d at %d: %v, want %v", typ, n, i, got, want)
+		}
+		require.Equal(t, T(42), d[n])
+	}
+}
+
 func windowFolds[T Number](t *testing.T, typ string) {
 	windowFold(t, "add", typ, func(x, y T) T { return x + y })
 	windowFold(t, "maximum", typ, func(x, y T) T { return max(x, y) })
 	windowFold(t, "minimum", typ, func(x, y T) T { return min(x, y) })
+	windowSum[T](t, typ)
 }
 
 func TestWindowFold(t *testing.T) {

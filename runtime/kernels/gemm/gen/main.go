@@ -66,8 +66,9 @@ type element struct {
 
 // micro builds a function that multiplies panels of rows rows, one behind the other, with one of two vectors of columns. All sums of a panel stay in registers: with 512
 // bits two columns of 14, the two vectors of b and one broadcast element take 31 of 32; with 256 bits two columns of 6 and those take 15 of 16. Elements of a are
-// broadcast into a register, once for both multiplications: as operands in memory they would be loaded twice, as often as the processor multiplies. Integers are not
-// multiplied and added by one instruction, so they need registers for an element and a product.
+// broadcast into a register, once for both multiplications; with 512 bits, as many of them as there is time to load twice are operands in memory instead: a core that
+// two threads share begins few instructions of each in a cycle. Integers are not multiplied and added by one instruction, so they need registers for an element and
+// a product.
 //
 // One that packs reads columns where they are and leaves them as a panel on the way, for which there is time. It takes one panel of rows. One on rows does the same
 // without a panel: where there is nothing else to multiply with it, what is written only keeps loads waiting whose addresses look alike. One in place reads rows
@@ -116,7 +117,7 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 	if !kind.isOnRows() {
 		g.Label("panel")
 	}
-	m.panel(max(1, atOnce/rows))
+	m.panel(turn(rows, kind))
 	if !kind.isOnRows() {
 		g.ADDQ(m.ldc, m.c)
 		panels, err := g.Param("panels").Resolve()
@@ -128,6 +129,9 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 	}
 	g.VZEROUPPER()
 	g.RET()
+	if kind == onPanels {
+		m.askForMore(turn(rows, kind))
+	}
 }
 
 // microKind is where a loop finds its operands.
@@ -143,8 +147,16 @@ const (
 // isOnRows reports whether the rows of b are where they are.
 func (k microKind) isOnRows() bool { return k == packing || k == onRows }
 
-// atOnce is how many rows are multiplied between jumps back.
-const atOnce = 28
+// turn is how many of k are multiplied between jumps back. On panels it is a power of two, which memory is asked for together.
+func turn(rows int, kind microKind) int {
+	switch {
+	case kind != onPanels:
+		return max(1, 28/rows)
+	case rows < 6:
+		return 8
+	}
+	return 4
+}
 
 // micro is a loop in the making.
 type micro struct {
@@ -222,6 +234,9 @@ func (m *micro) findRows() {
 
 // steps multiplies n of k.
 func (m *micro) steps(n int, b0, b1 reg.VecVirtual) {
+	if m.kind == onPanels {
+		m.ask(n)
+	}
 	for s := range n {
 		at := operand.Mem{Base: m.b}
 		if !m.kind.isOnRows() {
@@ -231,9 +246,6 @@ func (m *micro) steps(n int, b0, b1 reg.VecVirtual) {
 		m.load(at.Offset(m.width), b1)
 		var off reg.Register
 		switch m.kind {
-		case onPanels:
-			m.PREFETCHT1(operand.Mem{Base: m.to})
-			m.ADDQ(m.step, m.to)
 		case packing, onRows:
 			m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1})
 			m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1, Disp: 2*m.width - 1})
@@ -252,7 +264,11 @@ func (m *micro) steps(n int, b0, b1 reg.VecVirtual) {
 			if m.kind == inPlace {
 				from = operand.Mem{Base: m.rowAt[i], Index: off, Scale: uint8(m.size)}
 			}
-			m.multiply(from, b0, b1, sums)
+			if m.inMemory(i) {
+				m.multiplyInMemory(from, b0, b1, sums)
+			} else {
+				m.multiply(from, b0, b1, sums)
+			}
 		}
 	}
 	if m.kind == inPlace {
@@ -263,6 +279,43 @@ func (m *micro) steps(n int, b0, b1 reg.VecVirtual) {
 	if !m.kind.isOnRows() {
 		m.ADDQ(operand.U32(uint32(n*2*m.width)), m.b)
 	}
+}
+
+// ask asks for the memory that will be needed, for n of k at a time: for one line, or for a whole turn's share of a panel where so few panels of rows use one that its
+// lines are needed faster.
+func (m *micro) ask(n int) {
+	if n == 1 {
+		m.ADDQ(m.step, m.to)
+		return
+	}
+	m.PREFETCHT1(operand.Mem{Base: m.to})
+	m.CMPQ(m.step, operand.U8(uint8(line/n)))
+	m.JGT(operand.LabelRef("more"))
+	m.Label("asked")
+	m.LEAQ(operand.Mem{Base: m.to, Index: m.step, Scale: uint8(n)}, m.to)
+}
+
+// askForMore is what a loop jumps to for the rest of a turn's share.
+func (m *micro) askForMore(n int) {
+	m.Label("more")
+	for at := line; at < n*2*m.width; at += line {
+		m.PREFETCHT1(operand.Mem{Base: m.to, Disp: at})
+	}
+	m.JMP(operand.LabelRef("asked"))
+}
+
+// line is what memory comes in.
+const line = 64
+
+// inMemory reports whether row i's element of a is an operand in memory: two of three rows, spread evenly. Loads are then fewer than multiplications, of which a
+// processor begins as many in a cycle.
+func (m *micro) inMemory(i int) bool {
+	if m.width < 64 || m.integer || m.kind == inPlace {
+		return false
+	}
+	rows := len(m.sums)
+	some := rows * 2 / 3
+	return (i+1)*some/rows > i*some/rows
 }
 
 // runs builds a function that cuts rows into panels of two vectors of columns. A row is read from front to back, while memory is asked for rows ahead: their
@@ -451,6 +504,17 @@ func (v vectors) multiply(a operand.Mem, b0, b1 reg.VecVirtual, sums [2]reg.VecV
 		v.VFMADD231PD(x, b0, sums[0])
 		v.VFMADD231PD(x, b1, sums[1])
 	}
+}
+
+// multiplyInMemory is multiply without a register for the element.
+func (v vectors) multiplyInMemory(a operand.Mem, b0, b1 reg.VecVirtual, sums [2]reg.VecVirtual) {
+	if v.size == 4 {
+		v.VFMADD231PS_BCST(a, b0, sums[0])
+		v.VFMADD231PS_BCST(a, b1, sums[1])
+		return
+	}
+	v.VFMADD231PD_BCST(a, b0, sums[0])
+	v.VFMADD231PD_BCST(a, b1, sums[1])
 }
 
 func (v vectors) multiplyIntegers(x, y, to reg.VecVirtual) {

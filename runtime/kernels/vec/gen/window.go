@@ -1,6 +1,9 @@
 package main
 
-import "github.com/mmcloughlin/avo/operand"
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
 
 // windowFolds fold runs that lie anywhere, element by element, without memory in between: c is the number of runs, then the element that
 // they are folded into; b is how many bytes behind a each of them begins.
@@ -15,29 +18,49 @@ func windowFolds() (all []kernel) {
 			all = append(all, kernel{key: "window-" + op.name + "." + typ, doc: "folds runs of n elements into one at d.", lane: lane,
 				whole: func(m *machine) { m.windowFold(op.body) }})
 		}
+		all = append(all, kernel{key: "window-convolution." + typ, doc: "adds up runs of n elements, each times its factor, at d.", lane: lane,
+			whole: (*machine).windowSum})
 	}
 	return all
 }
 
 func (m *machine) windowFold(body func(m *machine, x, y vector) vector) {
+	first := m.vector()
+	m.op("VPBROADCAST"+m.integerSuffix(), operand.Mem{Base: m.argument("c"), Disp: 8}, first)
+	m.windowRuns(func() vector { return m.copyOf(first) }, func(_, _ reg.Register) func(sum, x vector) vector {
+		return func(sum, x vector) vector { return body(m, sum, x) }
+	})
+}
+
+// windowSum is the same for runs that are multiplied: behind the number of runs, c has a factor for each. Products are rounded before they are added.
+func (m *machine) windowSum() {
+	m.windowRuns(m.zero, func(c, k reg.Register) func(sum, x vector) vector {
+		factor := m.vector()
+		m.op("VPBROADCAST"+m.integerSuffix(), operand.Mem{Base: c, Index: k, Scale: uint8(m.lane), Disp: 8}, factor)
+		return func(sum, x vector) vector { return m.add(sum, m.mul(x, factor)) }
+	})
+}
+
+// windowRuns begins a fold for each element of a run, and takes the next run into it: step is asked for each run, of which it gets c and the number.
+func (m *machine) windowRuns(begin func() vector, step func(c, k reg.Register) func(sum, x vector) vector) {
 	n, d, a, list, c := m.argument("n"), m.argument("d"), m.argument("a"), m.argument("b"), m.argument("c")
-	count, first := m.GP64(), m.vector()
+	count := m.GP64()
 	m.MOVQ(operand.Mem{Base: c}, count)
-	m.op("VPBROADCAST"+m.integerSuffix(), operand.Mem{Base: c, Disp: 8}, first)
 	// folded leaves the fold of so many vectors of each run at d.
 	folded := func(label string, vectors int, tail operand.Op) {
 		sums := make([]vector, vectors)
 		for i := range sums {
-			sums[i] = m.copyOf(first)
+			sums[i] = begin()
 		}
 		k := m.GP64()
 		m.XORQ(k, k)
 		m.Label(label)
 		at := m.GP64()
 		m.MOVQ(operand.Mem{Base: list, Index: k, Scale: 8}, at)
+		next := step(c, k)
 		for i, sum := range sums {
 			x := m.load(elements(m.lane), operand.Mem{Base: a, Index: at, Scale: 1, Disp: i * m.width()}, tail)
-			m.float("VMOVA", body(m, sum, x), sum)
+			m.float("VMOVA", next(sum, x), sum)
 		}
 		m.INCQ(k)
 		m.CMPQ(k, count)

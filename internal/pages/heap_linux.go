@@ -1,0 +1,26 @@
+package pages
+
+import "golang.org/x/sys/unix"
+
+const (
+	// chunk is by what the heap grows.
+	chunk = 4 << 20
+	// unshared is the size from which on memory comes from the first addresses of the heap that are free, not from those that a processor has put aside.
+	unshared = 128 << 10
+)
+
+// EnlargeHeap has the heap go on on large pages, for about what a process makes that compiles and runs one program: 4 MB of small pages are a thousand
+// faults, which take a tenth of the time from text to a program that is ready. A process calls it when it begins. Should the heap grow in another
+// way some day, nothing is lost but this.
+func EnlargeHeap() {
+	// The advice holds for what is mapped. So a block that nobody touches takes the rest of the chunk at hand, and the next one is begun.
+	end := heapAddress(unshared) + unshared
+	if rest := -end & (chunk - 1); rest > 0 {
+		heapAddress(rest)
+	}
+	next := heapAddress(unshared) &^ (chunk - 1)
+	_, _, _ = unix.Syscall(unix.SYS_MADVISE, next, chunk, unix.MADV_HUGEPAGE)
+}
+
+// heapAddress is where memory of that size is now. Nothing holds it.
+func heapAddress(size uintptr) uintptr { return address(make([]byte, size)) }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package pages
+
+// EnlargeHeap does nothing: other systems decide by themselves, or not at all.
+func EnlargeHeap() {}

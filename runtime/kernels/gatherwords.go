@@ -1,0 +1,106 @@
+package kernels
+
+import (
+	"math"
+	"sync"
+	"unsafe"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/kernels/vec"
+)
+
+// pointWords makes the offsets of points from index vectors of s32 that lie one behind the other, in vector code: all components of a block at once, for which limits and
+// strides are repeated.
+type pointWords struct {
+	zeros, highest, strides []int32
+	clamp, scale            vec.Loop
+}
+
+// mostWordAxes is the number of components up to which vector code makes offsets.
+const mostWordAxes = 4
+
+// newPointWords returns nil for index vectors of another kind, or if offsets need more than 32 bits.
+func newPointWords(p *points, elements int64) *pointWords {
+	k := len(p.axes)
+	if k == 0 || k > mostWordAxes || p.between != 1 && k > 1 || p.regular > k || elements > math.MaxInt32 {
+		return nil
+	}
+	w := &pointWords{zeros: make([]int32, k*block),
+		clamp: vec.Find(vec.Of(hlo.OpClamp, hlo.S32), func(n int, d, a, b, c unsafe.Pointer) {
+			low, x, high, to := words32(a, n), words32(b, n), words32(c, n), words32(d, n)
+			for i := range to {
+				to[i] = max(low[i], min(x[i], high[i]))
+			}
+		}),
+		scale: vec.Find(vec.Of(hlo.OpMultiply, hlo.U32), func(n int, d, a, b, _ unsafe.Pointer) {
+			x, y, to := words32(a, n), words32(b, n), words32(d, n)
+			for i := range to {
+				to[i] = x[i] * y[i]
+			}
+		})}
+	for range block {
+		for _, x := range p.axes {
+			w.highest, w.strides = append(w.highest, int32(x.highest)), append(w.strides, int32(x.stride))
+		}
+	}
+	return w
+}
+
+func pairsOf(at []int32) [][2]int32 {
+	return unsafe.Slice((*[2]int32)(unsafe.Pointer(unsafe.SliceData(at))), len(at)/2)
+}
+
+func words32(p unsafe.Pointer, n int) []int32 { return unsafe.Slice((*int32)(p), n) }
+
+// wordRun is pointRun for such index vectors.
+func wordRun[T any](p *points, dst, src []T, indices []int32) {
+	buffer := wordBuffers.Get().(*[mostWordAxes * block]int32)
+	w, k := p.words, len(p.axes)
+	for first := 0; first < len(dst); first += block {
+		d := dst[first:min(first+block, len(dst))]
+		n := len(d) * k
+		at, v := buffer[:n], indices[first*k:][:n]
+		w.clamp(n, unsafe.Pointer(&at[0]), unsafe.Pointer(&w.zeros[0]), unsafe.Pointer(&v[0]), unsafe.Pointer(&w.highest[0]))
+		w.scale(n, unsafe.Pointer(&at[0]), unsafe.Pointer(&at[0]), unsafe.Pointer(&w.strides[0]), nil)
+		from := src[first*p.batches.each:]
+		switch k {
+		case 1:
+			copyWords(d, from, at, p.batches.each)
+		case 2:
+			copyPairs(d, from, at, p.batches.each)
+		default:
+			for i := range d {
+				o := i * p.batches.each
+				for _, x := range at[i*k:][:k] {
+					o += int(x)
+				}
+				d[i] = from[o]
+			}
+		}
+	}
+	wordBuffers.Put(buffer)
+}
+
+var wordBuffers = sync.Pool{New: func() any { return new([mostWordAxes * block]int32) }}
+
+// copyWords copies the elements at offsets, each of them so much further than the one before.
+//
+//go:noinline
+func copyWords[T any](dst, src []T, at []int32, each int) {
+	from := 0
+	for i, o := range at[:len(dst)] {
+		dst[i] = src[from+int(o)]
+		from += each
+	}
+}
+
+// copyPairs is copyWords for offsets that are sums of two.
+//
+//go:noinline
+func copyPairs[T any](dst, src []T, at []int32, each int) {
+	from := 0
+	for i, o := range pairsOf(at)[:len(dst)] {
+		dst[i] = src[from+int(o[0])+int(o[1])]
+		from += each
+	}
+}
