@@ -7,7 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo/analysis"
 )
 
-// reduces reports whether in is a reduction that can compute its operands as it goes: of one array by one op along axes that are neighbours, or of
+// reduces reports whether in is a reduction that can compute its operands as it goes: of one array by one op along axes that are neighbours, or are so but for the last ones, or of
 // several arrays along the last axes, or over a few elements of windows.
 func (f *fuser) reduces(in hlo.Instruction) bool {
 	isWindows := in.Opcode() == hlo.OpReduceWindow && in.Shape().IsTuple() && analysis.FoldsFew(in)
@@ -28,7 +28,7 @@ func (f *fuser) reduces(in hlo.Instruction) bool {
 	if k > 1 {
 		return f.foldsRows(in, k) && isLastPiece(dims, axes)
 	}
-	return in.Shape().IsArray() && in.OperandInstr(0).Shape().Type() == in.Shape().Type() && f.isOneOp(in) && isOnePiece(dims, axes)
+	return in.Shape().IsArray() && in.OperandInstr(0).Shape().Type() == in.Shape().Type() && f.isOneOp(in) && isFewPieces(dims, axes)
 }
 
 // joinsFolding makes a reduction a member of the loop of its users, if that can have the few elements that it folds written out.
@@ -115,8 +115,8 @@ func (f *fuser) isOneOp(in hlo.Instruction) bool {
 		root.OperandInstr(1).Opcode() == hlo.OpParameter && root.Operand(0) != root.Operand(1)
 }
 
-// isOnePiece reports whether the axes, without those of one element, are neighbours.
-func isOnePiece(dims, axes []int64) bool {
+// isFewPieces reports whether the axes, without those of one element, are neighbours, or are two pieces and the second is the last axes.
+func isFewPieces(dims, axes []int64) bool {
 	pieces, inside := 0, false
 	for i, d := range dims {
 		if d == 1 {
@@ -128,7 +128,7 @@ func isOnePiece(dims, axes []int64) bool {
 		}
 		inside = reduced
 	}
-	return pieces == 1
+	return pieces == 1 || pieces == 2 && inside
 }
 
 // isLastPiece reports whether the axes, without those of one element, are the last ones.

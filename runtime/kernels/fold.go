@@ -330,7 +330,11 @@ func minColumns[T realNumber](y, x []T) {
 
 func multiplyRun[T realNumber](x []T) T {
 	r := x[0]
-	for len(x) > 4 { // products of four are independent of the one so far
+	for len(x) > 8 { // products of eight are independent of the one so far
+		r *= x[1] * x[2] * (x[3] * x[4]) * (x[5] * x[6] * (x[7] * x[8]))
+		x = x[8:]
+	}
+	for len(x) > 4 {
 		r *= x[1] * x[2] * (x[3] * x[4])
 		x = x[4:]
 	}

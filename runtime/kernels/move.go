@@ -10,61 +10,6 @@ import (
 // slabGrain is how many slabs of a box make a piece of work of some 64 KB.
 func slabGrain(b *box) int { return 1 + (1<<16)*b.outer()/(1+b.bytes()) }
 
-// concatenate copies each operand to its place.
-func concatenate(s *site) (runtime.Bound, bool) {
-	axis := hlo.AttrsOf[hlo.AxisAttrs](s.in).Dimensions[0]
-	out := s.in.Shape()
-	strides := rowMajor(out.Dimensions())
-	width := out.Type().ByteSize()
-	type part struct {
-		box  box
-		at   int
-		loop *parallelLoop
-	}
-	var parts []part
-	var small []runtime.SmallCall
-	isSmall := s.in.Shape().ByteSize() <= smallBytes
-	at := 0
-	for i := range s.in.NumOperands() {
-		shape := s.shape(i)
-		if shape.Type() != out.Type() {
-			return runtime.Bound{}, false
-		}
-		b, ok := newBox(shape.Dimensions(), rowMajor(shape.Dimensions()), strides, width)
-		if !ok {
-			return runtime.Bound{}, false
-		}
-		p := part{box: b, at: at * strides[axis] * width}
-		p.loop = newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
-			b.copySlabs(f.Out(0).Data[p.at:], f.In(i).Data, lo, hi)
-		})
-		at += int(shape.Dim(int(axis)))
-		if b.bytes() > 0 {
-			parts = append(parts, p)
-			calls := smallBox(&p.box, p.at, i, 0)
-			isSmall = isSmall && calls != nil
-			small = append(small, calls...)
-		}
-	}
-	if !isSmall {
-		small = nil
-	}
-	if len(parts) == 2 && s.in.NumOperands() == 2 {
-		if v := newInterleaving(&parts[0].box, &parts[1].box, parts[1].at, width); v != nil {
-			bound := newParallelLoop(v.write).bound(v.rows, 1+(1<<16)/(v.run[0]+v.run[1]))
-			bound.Small = small
-			return bound, true
-		}
-	}
-	return runtime.Bound{Small: small, Run: func(f *runtime.TensorFrame) error {
-		for i := range parts {
-			p := &parts[i]
-			p.loop.run(f, p.box.outer(), slabGrain(&p.box))
-		}
-		return nil
-	}}, true
-}
-
 // pad fills the result with the padding value and copies what stays of the operand.
 func pad(s *site) (runtime.Bound, bool) {
 	in, out := s.shape(0), s.in.Shape()

@@ -8,6 +8,8 @@ func TestMoves(t *testing.T) {
 			"T[5,7] concatenate(T[2,7], T[3,7]), dimensions={0}", "T[3,9] concatenate(T[3,2], T[3,0], T[3,7]), dimensions={1}",
 			"T[4,6,5] concatenate(T[4,2,5], T[4,4,5]), dimensions={1}", "T[700,5] concatenate(T[700,2], T[700,3]), dimensions={1}",
 			"T[300,4,2] concatenate(T[300,3,2], T[300,1,2]), dimensions={1}", "T[300,16] concatenate(T[300,8], T[300,8]), dimensions={1}",
+			"T[700,3] concatenate(T[700,1], T[700,1], T[700,1]), dimensions={1}", "T[90,5,61] concatenate(T[90,5,30], T[90,5,1], T[90,5,0], T[90,5,30]), dimensions={2}",
+			"T[3,9,700] concatenate(T[3,2,700], T[3,3,700], T[3,4,700]), dimensions={1}", "T[1,9,7] concatenate(T[1,2,7], T[1,3,7], T[1,4,7]), dimensions={1}",
 			"T[10] pad(T[4], T[]), padding=2_1_1", "T[5,6] pad(T[3,4], T[]), padding=1_1x0_2", "T[2,3] pad(T[4,4], T[]), padding=-1_-1x-1_0",
 			"T[5] pad(T[5], T[]), padding=-2_-2_1", "T[3] pad(T[0], T[]), padding=1_2", "T[1] pad(T[5], T[]), padding=-3_-5_1",
 			"T[4,3,2] pad(T[2,3,1], T[]), padding=1_1x0_0x1_0",

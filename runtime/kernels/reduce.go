@@ -103,6 +103,9 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(
 	}
 	r := &reduction[T]{fold: f}
 	r.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
+	operand := s.in.OperandInstr(0)
+	arg, isInput := leaf(operand)
+	isInput = isInput && operand.Shape().Type() == t
 	e := &reduceEnds{t: t}
 	ok := e.plan(s, leaf)
 	if !ok {
@@ -112,10 +115,9 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(
 	if s.shape(0).NumElements() == 0 {
 		return r.empty(e), true
 	}
-	operand := s.in.OperandInstr(0)
-	arg, isInput := leaf(operand)
+	r.keepTail(!isInput)
 	var axes []int
-	if isInput = isInput && operand.Shape().Type() == t; !isInput {
+	if !isInput {
 		axes = r.turn(s)
 	}
 	r.divide()
@@ -137,12 +139,12 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(
 	r.finish = newParallelLoop(r.merge)
 	tasks := r.units * r.blocks * r.parts
 	work := len(r.strips) * r.run / (r.blocks * r.parts) * weight
-	grain := 1 + reduceGrain/(1+work)
+	grain, mergeGrain := 1+reduceGrain/(1+work), 1+reduceGrain/(r.parts*r.width())
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		e.before(f)
 		r.loop.run(f, tasks, grain)
 		if r.isPartial() {
-			r.finish.run(f, r.units, r.units)
+			r.finish.run(f, r.units, mergeGrain)
 		}
 		e.after(f)
 		return nil
@@ -186,6 +188,7 @@ func (r *reduction[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
 		return
 	}
 	buffer := r.rows.Get().(*[]T)
+	sums := r.rows.Get().(*[]T) // of rows, where they are no part of the result
 	for task := lo; task < hi; task++ {
 		up, b := task/r.blocks, task%r.blocks
 		x := in[r.offset(up/r.parts):]
@@ -199,12 +202,21 @@ func (r *reduction[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
 			continue
 		}
 		cols := min(r.block, r.run-b*r.block)
-		y := out[up*r.run+b*r.block:][:cols]
+		at := up*r.run + b*r.block
+		ends := r.tail > 1 && !r.isPartial()
+		y := (*sums)[:cols]
+		if !ends {
+			y = out[at:][:cols]
+		}
 		r.foldRows(y, x[b*r.block:], r.strips[part:min(part+r.split, len(r.strips))], (*buffer)[:cols])
-		if !r.isPartial() {
+		switch {
+		case ends:
+			r.fold.each(out[at/r.tail:][:cols/r.tail], y, r.tail, &elems[T](r.init.of(f))[0])
+		case !r.isPartial():
 			r.fold.begin(y, init)
 		}
 	}
+	r.rows.Put(sums)
 	r.rows.Put(buffer)
 }
 
@@ -242,7 +254,7 @@ func (r *reduction[T]) foldRows(y, x []T, strips []int, sum []T) {
 	}
 }
 
-// merge folds the parts of units, and then the rows that were stacked.
+// merge folds the parts of units, then the rows that were stacked, and then the neighbours that are one element of the result.
 func (r *reduction[T]) merge(f *runtime.TensorFrame, lo, hi int) {
 	partial, out := elems[T](r.partial.of(f)), elems[T](r.out.of(f))
 	init := elems[T](r.init.of(f))[0]
@@ -253,9 +265,13 @@ func (r *reduction[T]) merge(f *runtime.TensorFrame, lo, hi int) {
 		for p := 1; p < r.parts; p++ {
 			r.fold.rows(sum, partial[(u*r.parts+p)*wide:][:wide])
 		}
+		r.fold.below(sum[:w], sum[w:])
+		if r.tail > 1 {
+			r.fold.each(out[u*w/r.tail:][:w/r.tail], sum[:w], r.tail, &elems[T](r.init.of(f))[0])
+			continue
+		}
 		y := out[u*w:][:w]
 		copy(y, sum)
-		r.fold.below(y, sum[w:])
 		r.fold.begin(y, init)
 	}
 }

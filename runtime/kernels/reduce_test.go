@@ -26,6 +26,9 @@ func TestReduce(t *testing.T) {
 		"T[5] reduce(T[4,5,6], T[]), dimensions={0,2}", "T[4,6] reduce(T[4,3,6,2], T[]), dimensions={1,3}", "T[] reduce(T[100000], T[]), dimensions={0}",
 		"T[3] reduce(T[30000,3], T[]), dimensions={0}", "T[2] reduce(T[300,2,300], T[]), dimensions={0,2}", "T[2,1500] reduce(T[2,300,1500], T[]), dimensions={1}",
 		"T[200] reduce(T[200,1000], T[]), dimensions={1}", "T[2,6] reduce(T[2,4096,6], T[]), dimensions={1}", "T[64] reduce(T[3000,64], T[]), dimensions={0}", "T[4,1] reduce(T[4,1,1], T[]), dimensions={2}",
+		"T[33] reduce(T[7,33,9], T[]), dimensions={0,2}", "T[3,5] reduce(T[3,200,5,7], T[]), dimensions={1,3}", "T[3] reduce(T[4,3,1500], T[]), dimensions={0,2}",
+		"T[2,3] reduce(T[9,2,8,3,5], T[]), dimensions={0,2,4}", "T[70,3] reduce(T[70,9,3,2], T[]), dimensions={1,3}", "T[130] reduce(T[40,130,17], T[]), dimensions={0,2}", "T[2] reduce(T[40,2,3], T[]), dimensions={0,2}",
+		"T[0] reduce(T[3,0,4], T[]), dimensions={0,2}", "T[5] reduce(T[0,5,4], T[]), dimensions={0,2}",
 	}
 	for typ, ops := range map[string]string{
 		"f32": "add maximum minimum", "f64": "add maximum", "bf16": "add maximum", "f16": "add", "s32": "add multiply maximum minimum and or xor",
@@ -48,6 +51,7 @@ func TestFusedReduce(t *testing.T) {
 		{"4", "4,5", "1"}, {"5", "4,5", "0"}, {"", "4,5", "0,1"}, {"4,6", "4,5,6", "1"}, {"", "100000", "0"}, {"3", "30000,3", "0"},
 		{"2,1500", "2,300,1500", "1"}, {"200", "200,1000", "1"}, {"30", "30,3000", "1"}, {"4,1", "4,1,9", "2"}, {"2", "2,70000", "1"},
 		{"1100", "900,1100", "0"}, {"40", "600,40", "0"}, {"70", "70,16", "1"}, {"700", "700,3", "1"}, {"2,6", "2,4096,6", "1"}, {"64", "3000,64", "0"}, {"", "2", "0"}, {"2100", "3,2100", "0"},
+		{"33", "7,33,9", "0,2"}, {"3,5", "3,200,5,7", "1,3"}, {"3", "4,3,1500", "0,2"}, {"70,3", "70,9,3,2", "1,3"}, {"130", "40,130,17", "0,2"}, {"2", "40,2,3", "0,2"}, {"4", "3000,4,5", "0,2"}, {"8,8", "8,600,8,8", "1,3"},
 	}
 	for _, level := range levels() {
 		restore := vec.Use(level)

@@ -23,6 +23,23 @@ type reduceLayout struct {
 	split  int // strips per part; or elements per part of the only strip
 	// stack is the number of short rows that are one row of run elements while strips are folded, and are folded in the end.
 	stack int
+	// tail is how many neighbours of a row are one element of the result: they are folded when all rows are.
+	tail int
+	// staged is set if rows are folded into memory of their own, whatever the number of parts, and to the result in the end.
+	staged bool
+}
+
+// keepTail lets runs that are folded, many strips of them, be folded as rows: element by element, and only the row of sums by runs. Rows
+// are read from the front to the back of memory, where an element of the result after the other would jump from strip to strip. A producer's
+// rows are staged, so that its tiles may end anywhere; else a block of columns is whole runs, and long runs stay as they are.
+func (r *reduceLayout) keepTail(produced bool) {
+	if !r.inner || len(r.strips) == 1 || len(r.kept) == 0 || !produced && r.run > reduceColumns {
+		return
+	}
+	r.inner, r.tail, r.staged = false, r.run, produced
+	r.run *= r.kept[0]
+	r.units /= r.kept[0]
+	r.kept, r.keptStride = r.kept[1:], r.keptStride[1:]
 }
 
 // Limits of what is turned: the most elements of a row that is kept, and the fewest rows that are folded.
@@ -48,8 +65,8 @@ func (r *reduceLayout) turn(s *site) (axes []int) {
 			axes = append(axes, axis)
 		}
 	}
-	r.units *= r.run
-	r.run, r.inner, r.strips = len(r.strips), true, []int{0}
+	r.units *= r.run / r.tail
+	r.run, r.inner, r.tail, r.staged, r.strips = len(r.strips)*r.tail, true, 1, false, []int{0}
 	r.kept, r.keptStride = []int{r.units}, []int{r.run}
 	return axes
 }
@@ -79,7 +96,7 @@ func (r *reduceLayout) layOut(dims, axes []int64) {
 			merged = append(merged, axis{int(d), red})
 		}
 	}
-	r.run, r.units, r.strips = 1, 1, []int{0}
+	r.run, r.units, r.tail, r.strips = 1, 1, 1, []int{0}
 	stride := 1
 	if last := len(merged) - 1; last >= 0 {
 		r.run, r.inner = merged[last].size, merged[last].reduced
@@ -131,6 +148,9 @@ func (r *reduceLayout) divide() {
 	r.block, r.blocks, r.parts = 1, 1, 1
 	if !r.inner {
 		r.block = min(r.run, reduceColumns)
+		if !r.staged {
+			r.block -= r.block % r.tail
+		}
 		r.blocks = (r.run-1)/r.block + 1
 	}
 	r.split = len(r.strips)
@@ -168,7 +188,7 @@ func (r *reduceLayout) isContiguous() bool {
 }
 
 // isPartial reports whether tasks do not compute the result but parts of it.
-func (r *reduceLayout) isPartial() bool { return r.parts > 1 || r.stack > 1 }
+func (r *reduceLayout) isPartial() bool { return r.parts > 1 || r.stack > 1 || r.staged }
 
 // rowLength is where tiles of the operand should end: at the ends of runs.
 func (r *reduceLayout) rowLength() int {

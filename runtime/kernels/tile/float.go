@@ -99,6 +99,9 @@ func floatBinary[T float](op hlo.Opcode) (loop, int) {
 	case hlo.OpMinimum:
 		return minimum[T], 1
 	case hlo.OpRemainder:
+		if single, ok := any(remainder32).(func(x, y T) T); ok {
+			return map2(single), 4
+		}
 		return map2(func(x, y T) T { return T(math.Mod(float64(x), float64(y))) }), 16
 	case hlo.OpPower:
 		return map2(func(x, y T) T { return T(math.Pow(float64(x), float64(y))) }), 24

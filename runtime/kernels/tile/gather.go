@@ -153,11 +153,29 @@ func gatherAs[T any](m *mover, p unsafe.Pointer, n int, data []byte, w *walk) {
 			m.every(count-1, unsafe.Pointer(&d[0]), unsafe.Pointer(&src[first]), nil, nil)
 			d, first = d[count-1:], last
 		}
-		at := first
-		for i := range d {
-			d[i] = src[at]
-			at += stride
-		}
+		loadEvery(d, src, first, stride)
+	}
+}
+
+// loadEvery loads elements of src from first on that lie stride apart.
+func loadEvery[T any](dst, src []T, first, stride int64) {
+	if len(dst) == 0 {
+		return
+	}
+	_, _ = src[first], src[first+int64(len(dst)-1)*stride] // and so all between
+	step := int(stride) * int(unsafe.Sizeof(src[0]))
+	from := unsafe.Pointer(&src[first])
+	const unrolled = 4
+	for ; len(dst) > unrolled; dst = dst[unrolled:] { // the pointer stays inside: at least one element follows
+		d := (*[unrolled]T)(dst)
+		d[0] = *(*T)(from)
+		d[1] = *(*T)(unsafe.Add(from, step))
+		d[2] = *(*T)(unsafe.Add(from, 2*step))
+		d[3] = *(*T)(unsafe.Add(from, 3*step))
+		from = unsafe.Add(from, unrolled*step)
+	}
+	for i := range dst {
+		dst[i] = *(*T)(unsafe.Add(from, i*step))
 	}
 }
 

@@ -1,0 +1,39 @@
+package tile
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestRemainder32 compares with math.Mod: random bits, numbers near multiples of each other, and special ones.
+func TestRemainder32(t *testing.T) {
+	check := func(x, y float32) {
+		want, got := float32(math.Mod(float64(x), float64(y))), remainder32(x, y)
+		if want != want && got != got {
+			return
+		}
+		require.Equal(t, math.Float32bits(want), math.Float32bits(got), "%v mod %v: %v, not %v", x, y, got, want)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	inf := float32(math.Inf(1))
+	special := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 3, inf, -inf, float32(math.NaN()), math.MaxFloat32, math.SmallestNonzeroFloat32, 1 << 29, 1<<24 - 1}
+	for _, x := range special {
+		for _, y := range special {
+			check(x, y)
+		}
+	}
+	for range 300_000 {
+		x, y := math.Float32frombits(r.Uint32()), math.Float32frombits(r.Uint32())
+		check(x, y)
+		y = float32(r.NormFloat64())
+		check(float32(r.NormFloat64())*100, y)
+		multiple := y * float32(r.IntN(1<<r.IntN(31))+1)
+		for _, near := range []float32{multiple, math.Nextafter32(multiple, 0), math.Nextafter32(multiple, inf)} {
+			check(near, y)
+			check(-near, y)
+		}
+	}
+}
