@@ -89,13 +89,8 @@ var shapeRules = []*pass.RewriteRule{
 		}
 		return broadcast(pass.Use(x), in.Shape(), dims)
 	}, hlo.OpBroadcast),
-	rule("E26", "data movement, or sort, of a broadcast scalar → broadcast of the result shape", func(in hlo.Instruction) (pass.Expr, bool) {
-		b := in.OperandInstr(0)
-		if b.Opcode() != hlo.OpBroadcast || !b.OperandInstr(0).Shape().IsScalar() || !static(in) {
-			return no()
-		}
-		return broadcast(pass.Use(b.OperandInstr(0)), in.Shape(), nil)
-	}, hlo.OpReshape, hlo.OpReverse, hlo.OpTranspose, hlo.OpSlice, hlo.OpDynamicSlice, hlo.OpSort),
+	rule("E26", "data movement of a broadcast scalar → broadcast of the result shape", ofRepeatedScalar, hlo.OpReshape, hlo.OpReverse, hlo.OpTranspose, hlo.OpSlice, hlo.OpDynamicSlice),
+	rule("E26s", "sort of a broadcast scalar → broadcast of the scalar", ofRepeatedScalar, hlo.OpSort),
 	{ID: "E27", Doc: "op(broadcast(x), broadcast(y), …) → broadcast(op(x, y, …)), elementwise", Root: elementwiseOps(), Operands: [][]hlo.Opcode{broadcasts, broadcasts, broadcasts}, Rewrite: sinkBroadcast},
 	rule("E29", "copy that keeps the layout → operand", func(in hlo.Instruction) (pass.Expr, bool) {
 		if x := in.OperandInstr(0); x.Shape().Equal(in.Shape()) && in.Shape().IsArray() {
@@ -114,6 +109,15 @@ var shapeRules = []*pass.RewriteRule{
 }
 
 func toOperand(in hlo.Instruction) (pass.Expr, bool) { return use(in.OperandInstr(0)) }
+
+// ofRepeatedScalar repeats the scalar that the operand repeats.
+func ofRepeatedScalar(in hlo.Instruction) (pass.Expr, bool) {
+	b := in.OperandInstr(0)
+	if b.Opcode() != hlo.OpBroadcast || !b.OperandInstr(0).Shape().IsScalar() || !static(in) {
+		return no()
+	}
+	return broadcast(pass.Use(b.OperandInstr(0)), in.Shape(), nil)
+}
 
 // static reports whether shapes have no dynamic dimensions.
 func static(all ...hlo.Instruction) bool {
