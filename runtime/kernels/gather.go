@@ -48,10 +48,10 @@ func gather(s *site) (runtime.Bound, bool) {
 		return runtime.Bound{}, false
 	}
 	grain := 1 + (1<<15)/(16+b.bytes())
-	if body := gatherLines(w, &b, to, width); body != nil {
+	if body := gatherPlaces(w, &b, to, width); body != nil {
 		return newParallelLoop(body).bound(to.count, grain), true
 	}
-	if body := gatherPlaces(w, &b, to, width); body != nil {
+	if body := gatherLines(w, &b, to, width); body != nil {
 		return newParallelLoop(body).bound(to.count, grain), true
 	}
 	var move func(f *runtime.TensorFrame, lo, hi int)

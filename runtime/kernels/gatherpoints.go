@@ -5,8 +5,8 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-// points is how a gather finds elements, or short lines as wide as an element, with several components in an index vector or with batching axes. A loop of its own for
-// each type of index and element does all at once: reads an index vector, moves it inside of the array and copies what is there.
+// points is how a gather finds elements, or short lines, which are as good as elements: with any number of components in an index vector, and with batching axes.
+// There is a loop for each type of index and element.
 type points struct {
 	regular, between int // elements from one index vector to the next, and between components
 	axes             []pointAxis
@@ -124,6 +124,10 @@ func pointLoop[I lineIndex, T any](p *points) func(f *runtime.TensorFrame, lo, h
 
 // pointRun copies the points of part of a run. Their offsets are made first, block by block: loads are all that the second loop does, so many of them are under way at once.
 func pointRun[I lineIndex, T any](p *points, dst, src []T, indices []I) {
+	if len(p.axes) == 1 && p.regular <= 1 && p.batches.each == 0 {
+		copyAt(dst, src, indices, p.axes[0])
+		return
+	}
 	if v, ok := any(indices).([]int32); ok && p.words != nil {
 		wordRun(p, dst, src, v)
 		return
@@ -139,6 +143,13 @@ func pointRun[I lineIndex, T any](p *points, dst, src []T, indices []I) {
 			addPlaces(at, indices[first*p.regular+c*p.between:], p.regular, x)
 		}
 		copyPoints(d, src, at)
+	}
+}
+
+// copyAt copies points that lie on one axis.
+func copyAt[I lineIndex, T any](dst, src []T, indices []I, x pointAxis) {
+	for i, v := range indices[:len(dst)] {
+		dst[i] = src[x.place(int64(v))]
 	}
 }
 

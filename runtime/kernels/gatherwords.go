@@ -22,7 +22,7 @@ const mostWordAxes = 4
 // newPointWords returns nil for index vectors of another kind, or if offsets need more than 32 bits.
 func newPointWords(p *points, elements int64) *pointWords {
 	k := len(p.axes)
-	if k == 0 || k > mostWordAxes || p.between != 1 && k > 1 || p.regular > k || elements > math.MaxInt32 {
+	if k == 0 || k > mostWordAxes || p.between != 1 && k > 1 || p.regular != k && p.regular != 0 || elements > math.MaxInt32 {
 		return nil
 	}
 	w := &pointWords{zeros: make([]int32, k*block),

@@ -6,7 +6,7 @@ import (
 )
 
 // The common gathers pick lines: an index vector has one component, about one axis, the vectors lie one after the other, and what is
-// picked lies together. They need no tables.
+// picked lies together. They need no tables. Short lines are points.
 
 // lines is how they find theirs.
 type lines struct {
@@ -56,37 +56,11 @@ func gatherLines(w *windows, b *box, to *offsetTable, width int) func(f *runtime
 }
 
 func gatherBy[I lineIndex](l lines, run, width int) func(f *runtime.TensorFrame, lo, hi int) {
-	if l.stride*width%run == 0 { // short lines are as good as elements
-		line := lines{l.highest, l.stride * width / run}
-		switch run {
-		case 1:
-			return gatherElements[I, uint8](line)
-		case 2:
-			return gatherElements[I, uint16](line)
-		case 4:
-			return gatherElements[I, uint32](line)
-		case 8:
-			return gatherElements[I, uint64](line)
-		case 16:
-			return gatherElements[I, [2]uint64](line)
-		case 32:
-			return gatherElements[I, [4]uint64](line)
-		}
-	}
 	return func(f *runtime.TensorFrame, lo, hi int) {
 		src, indices, dst := f.In(0).Data, elems[I](f.In(1).Data), f.Out(0).Data
 		for i, v := range indices[lo:hi] {
 			from := int(max(0, min(int64(v), l.highest))) * l.stride * width
 			copy(dst[(lo+i)*run:][:run], src[from:])
-		}
-	}
-}
-
-func gatherElements[I lineIndex, T any](l lines) func(f *runtime.TensorFrame, lo, hi int) {
-	return func(f *runtime.TensorFrame, lo, hi int) {
-		src, indices, dst := elems[T](f.In(0).Data), elems[I](f.In(1).Data)[lo:hi], elems[T](f.Out(0).Data)[lo:hi]
-		for i, v := range indices {
-			dst[i] = src[int(max(0, min(int64(v), l.highest)))*l.stride]
 		}
 	}
 }
