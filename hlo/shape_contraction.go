@@ -252,3 +252,20 @@ func allOnes(s Shape) bool {
 	}
 	return true
 }
+
+// AxesWithout numbers axes as they are when others have gone; those that have gone themselves are left out.
+func AxesWithout(axes, gone []int64) (kept []int64) {
+	for _, a := range axes {
+		if indexOf(gone, a) >= 0 {
+			continue
+		}
+		n := a
+		for _, g := range gone {
+			if g < a {
+				n--
+			}
+		}
+		kept = append(kept, n)
+	}
+	return kept
+}

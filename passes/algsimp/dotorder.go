@@ -396,7 +396,7 @@ func broadcastAcross(x, y hlo.Instruction, d dotAxes, side int, threshold float6
 	t := y.Shape().Type()
 	w = reducedBy(hlo.OpAdd, pass.Use(y), number(t, 0), gone)
 	lists := [2][2][]int64{}
-	lists[side] = [2][]int64{renumbered(d.batch[side], dropped), renumbered(d.contracting[side], dropped)}
-	lists[1-side] = [2][]int64{renumbered(d.batch[1-side], gone), renumbered(d.contracting[1-side], gone)}
+	lists[side] = [2][]int64{hlo.AxesWithout(d.batch[side], dropped), hlo.AxesWithout(d.contracting[side], dropped)}
+	lists[1-side] = [2][]int64{hlo.AxesWithout(d.batch[1-side], gone), hlo.AxesWithout(d.contracting[1-side], gone)}
 	return v, w, d.attrs(lists[0][0], lists[0][1], lists[1][0], lists[1][1])
 }

@@ -278,7 +278,7 @@ func dotOfSums(in hlo.Instruction, by combiner, threshold float64) (pass.Expr, b
 			}
 			at++
 		}
-		x[side], contracted[side] = pass.Use(v), renumbered(d.contracting[side], gone)
+		x[side], contracted[side] = pass.Use(v), hlo.AxesWithout(d.contracting[side], gone)
 		if len(gone) > 0 {
 			x[side] = reduced(in, x[side], pass.Use(init), gone)
 			sums += v.Shape().NumElements()
@@ -294,21 +294,4 @@ func dotOfSums(in hlo.Instruction, by combiner, threshold float64) (pass.Expr, b
 		return no()
 	}
 	return done(makeDot(in, d.attrs(nil, contracted[0], nil, contracted[1]), x[0], x[1]))
-}
-
-// renumbered lists axes as they count when others are gone; those that are gone themselves are left out.
-func renumbered(list, gone []int64) (kept []int64) {
-	for _, a := range list {
-		if slices.Contains(gone, a) {
-			continue
-		}
-		n := a
-		for _, g := range gone {
-			if g < a {
-				n--
-			}
-		}
-		kept = append(kept, n)
-	}
-	return kept
 }

@@ -45,20 +45,5 @@ var BatchDotSimplification = &pass.Pass{
 
 // without is the roles of what is left when dimensions have gone.
 func (s side) without(gone []int64) side {
-	move := func(dims []int64) (out []int64) {
-		for _, d := range dims {
-			if slices.Contains(gone, d) {
-				continue
-			}
-			n := int64(0)
-			for _, g := range gone {
-				if g < d {
-					n++
-				}
-			}
-			out = append(out, d-n)
-		}
-		return out
-	}
-	return side{move(s.batch), move(s.contracting), move(s.free)}
+	return side{hlo.AxesWithout(s.batch, gone), hlo.AxesWithout(s.contracting, gone), hlo.AxesWithout(s.free, gone)}
 }

@@ -136,15 +136,7 @@ func keepNarrow(c hlo.CompEdit, id hlo.InstrID, narrow hlo.Shape) {
 		})
 	}
 	tuple := at.OpOf(hlo.OpTuple, narrow, nil, Elements(at, id)...)
-	for _, u := range users {
-		operands := slices.Collect(c.At(u).OperandIDs())
-		for i, o := range operands {
-			if o == id {
-				operands[i] = tuple
-			}
-		}
-		c.Instr(u).SetOperands(operands...)
-	}
+	Redirect(c, users, id, tuple)
 	if c.Root() == id {
 		c.SetRoot(tuple)
 	}

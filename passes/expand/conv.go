@@ -71,21 +71,8 @@ func without(spatial []int64, gone []int, first, second int64) (dropped, kept []
 	for _, i := range gone {
 		dropped = append(dropped, spatial[i])
 	}
-	now := func(d int64) (n int64) {
-		n = d
-		for _, g := range dropped {
-			if g < d {
-				n--
-			}
-		}
-		return n
-	}
-	for i, d := range spatial {
-		if !slices.Contains(gone, i) {
-			kept = append(kept, now(d))
-		}
-	}
-	return dropped, kept, now(first), now(second)
+	roles := hlo.AxesWithout([]int64{first, second}, dropped)
+	return dropped, hlo.AxesWithout(spatial, dropped), roles[0], roles[1]
 }
 
 // rest is the dimensions of a shape without some.

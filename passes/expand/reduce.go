@@ -55,19 +55,7 @@ func naturalLayouts(in hlo.Instruction) (natural []hlo.Shape, ok bool) {
 		return nil, false
 	}
 	reduced := hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions
-	var order []int64
-	for _, d := range first {
-		if slices.Contains(reduced, d) {
-			continue
-		}
-		now := d
-		for _, r := range reduced {
-			if r < d {
-				now--
-			}
-		}
-		order = append(order, now)
-	}
+	order := hlo.AxesWithout(first, reduced)
 	for i, r := range results {
 		was, plain := orderOf(r)
 		other, also := orderOf(in.OperandInstr(i % n).Shape())

@@ -264,19 +264,7 @@ func reduce(x *writing) func() normalized {
 	if len(x.operands) != 2 {
 		return nil
 	}
-	var stay order
-	for _, axis := range x.orders[0] {
-		if slices.Contains(dims, axis) {
-			continue
-		}
-		now := axis
-		for _, d := range dims {
-			if d < axis {
-				now--
-			}
-		}
-		stay = append(stay, now)
-	}
+	stay := order(hlo.AxesWithout(x.orders[0], dims))
 	// Elements are combined in row-major order of the reduced axes: in another order, sums may round otherwise.
 	if to := x.orders[0].places(); len(dims) > 1 {
 		for i, d := range slices.Sorted(slices.Values(dims)) {

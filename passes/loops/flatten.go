@@ -93,15 +93,7 @@ func flattenInside(c hlo.CompEdit, state, old hlo.Shape) {
 		next++
 		return at.Element(param, next-1)
 	})
-	for _, u := range users {
-		operands := slices.Collect(c.At(u).OperandIDs())
-		for i, o := range operands {
-			if o == param {
-				operands[i] = nested
-			}
-		}
-		c.Instr(u).SetOperands(operands...)
-	}
+	emit.Redirect(c, users, param, nested)
 	if c.Root() == param {
 		c.SetRoot(nested)
 	}
