@@ -55,6 +55,15 @@ func (in Instruction) Position() Position { return in.node().pos }
 // Computation is the computation that the instruction belongs to.
 func (in Instruction) Computation() Computation { return Computation{in.c} }
 
+// IsElementwise reports whether element i of the result depends on element i of each operand, scalar operands of select and clamp apart. A
+// bitcast-convert does so only between types of the same width.
+func (in Instruction) IsElementwise() bool {
+	if in.Opcode() == OpBitcastConvert {
+		return in.Shape().Type().Bits() == in.OperandInstr(0).Shape().Type().Bits()
+	}
+	return Info(in.Opcode()).Traits.Has(TraitElementwise)
+}
+
 // IsRoot reports whether the instruction is the root of its computation.
 func (in Instruction) IsRoot() bool { return in.node().id == in.c.root }
 

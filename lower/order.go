@@ -228,7 +228,7 @@ const (
 // isSmallUpdate reports whether in computes something small from something small, for the next state only.
 func isSmallUpdate(in, root hlo.Instruction) bool {
 	small := func(s hlo.Shape) bool { return s.IsArray() && s.IsStatic() && s.ByteSize() <= smallUpdate }
-	if in.Opcode() != hlo.OpFusion && !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || in.NumOperands() == 0 || !small(in.Shape()) {
+	if in.Opcode() != hlo.OpFusion && !in.IsElementwise() || in.NumOperands() == 0 || !small(in.Shape()) {
 		return false
 	}
 	for user := range in.Users() {

@@ -38,7 +38,7 @@ func Shareable(m hlo.Module, in hlo.Instruction) []Sharing {
 		for i := range in.Shape().NumLeaves() {
 			pairs = append(pairs, Sharing{i, i, false})
 		}
-	case traits.Has(hlo.TraitElementwise):
+	case in.IsElementwise():
 		for i := range in.NumOperands() {
 			s := in.OperandInstr(i).Shape()
 			if sameSize(s, in.Shape()) {
@@ -97,7 +97,7 @@ func readInPlace(body hlo.Computation, param hlo.Instruction) bool {
 	}
 	elementwise := func(in hlo.Instruction) bool {
 		return in == body.Root() && in.Opcode() == hlo.OpTuple ||
-			hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) && SameDimensions(in.Shape(), result.Shape())
+			in.IsElementwise() && SameDimensions(in.Shape(), result.Shape())
 	}
 	reads := map[hlo.InstrID]bool{param.ID(): true}
 	for in := range body.Instructions() {

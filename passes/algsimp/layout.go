@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 )
 
@@ -110,6 +111,21 @@ var layoutRules = []*pass.RewriteRule{
 		}
 		return bitcast(in, x)
 	}, hlo.OpBitcastConvert),
+	rule("D29b", "bitcast to a type of the same width → bitcast-convert, where layouts are not final", func(in hlo.Instruction) (pass.Expr, bool) {
+		x := in.OperandInstr(0)
+		from, to := x.Shape().Type(), in.Shape().Type()
+		if from == to || from == hlo.PRED || to == hlo.PRED || from.Bits() < 8 || from.Bits() != to.Bits() {
+			return no()
+		}
+		converted := shaped(hlo.OpBitcastConvert, x.Shape().WithType(to), nil, pass.Use(x))
+		switch {
+		case converted.Shape().Equal(in.Shape()):
+			return done(converted)
+		case analysis.SameBytes(in) && memorySpace(x) == memorySpace(in):
+			return done(shaped(hlo.OpReshape, in.Shape(), nil, converted))
+		}
+		return no()
+	}, hlo.OpBitcast),
 	rule("E39", "a call that asks for a layout → operand, or copy", func(in hlo.Instruction) (pass.Expr, bool) {
 		if hlo.AttrsOf[hlo.CustomCallAttrs](in).Target != "LayoutConstraint" || in.NumOperands() != 1 {
 			return no()

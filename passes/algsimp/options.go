@@ -100,12 +100,13 @@ var gates = map[string]func(*options) bool{
 	"H18": func(o *options) bool { return o.convSimplification && !o.layoutSensitive },
 	"B12": func(o *options) bool { return o.convAddMultiply },
 	"E16": sensitive, "E31": sensitive, "E33b": sensitive, "E34": sensitive, "E39": sensitive,
-	"E10": func(o *options) bool { return o.layoutSensitive && o.bitcastReshapes && o.mayBitcast },
-	"E30": func(o *options) bool { return o.layoutSensitive && o.mayBitcast },
-	"D29": func(o *options) bool { return o.layoutSensitive && o.bitcastConvert },
-	"E27": func(o *options) bool { return o.sinkBroadcast },
-	"F18": func(o *options) bool { return !o.keepDynamicSlice },
-	"F30": func(o *options) bool { return o.negativePadding },
+	"E10":  func(o *options) bool { return o.layoutSensitive && o.bitcastReshapes && o.mayBitcast },
+	"E30":  func(o *options) bool { return o.layoutSensitive && o.mayBitcast },
+	"D29":  func(o *options) bool { return o.layoutSensitive && o.bitcastConvert },
+	"D29b": insensitive,
+	"E27":  func(o *options) bool { return o.sinkBroadcast },
+	"F18":  func(o *options) bool { return !o.keepDynamicSlice },
+	"F30":  func(o *options) bool { return o.negativePadding },
 }
 
 // insensitive is about rules that make values whose layouts are not chosen yet.

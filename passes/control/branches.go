@@ -201,7 +201,7 @@ func cheap(in hlo.Instruction) bool {
 	if t&no != 0 {
 		return false
 	}
-	return t.Has(hlo.TraitElementwise) || t.Has(hlo.TraitNullaryValue) || t.Has(hlo.TraitForwards) || t.Has(hlo.TraitMovesData) && in.Opcode() != hlo.OpGather || in.Opcode() == hlo.OpParameter
+	return in.IsElementwise() || t.Has(hlo.TraitNullaryValue) || t.Has(hlo.TraitForwards) || t.Has(hlo.TraitMovesData) && in.Opcode() != hlo.OpGather || in.Opcode() == hlo.OpParameter
 }
 
 // selectLeaves selects each array of a tuple.

@@ -111,7 +111,7 @@ func refusesOnCPU(e *engine, consumer hlo.Instruction, i int) string {
 // loopFuses reports whether a loop computes an instruction one element after the other.
 func loopFuses(in hlo.Instruction) bool {
 	traits := hlo.Info(in.Opcode()).Traits
-	return traits.Has(hlo.TraitElementwise) || traits.Has(hlo.TraitMovesData) || traits.Has(hlo.TraitNullaryValue) || in.Opcode() == hlo.OpReduce || in.Opcode() == hlo.OpMap
+	return in.IsElementwise() || traits.Has(hlo.TraitMovesData) || traits.Has(hlo.TraitNullaryValue) || in.Opcode() == hlo.OpReduce || in.Opcode() == hlo.OpMap
 }
 
 // outputFuses reports whether a consumer is the addition that a dot of a matrix and a vector can begin from.

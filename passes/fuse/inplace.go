@@ -39,7 +39,7 @@ func isUpdate(in hlo.Instruction) bool { return hlo.Info(in.Opcode()).Traits.Has
 
 // elementwise reports whether each element of the result comes from the elements of the operands at its place.
 func elementwise(in hlo.Instruction) bool {
-	return hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || in.Opcode() == hlo.OpMap ||
+	return in.IsElementwise() || in.Opcode() == hlo.OpMap ||
 		in.Opcode() == hlo.OpCopy && in.Shape().Equal(in.OperandInstr(0).Shape())
 }
 

@@ -253,7 +253,7 @@ func (g *grouping) divides(ids []hlo.InstrID, f form) bool {
 func formOfOperand(in hlo.Instruction, n int, f form) (form, bool) {
 	o := in.OperandInstr(n).Shape()
 	switch {
-	case hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || in.Opcode() == hlo.OpCopy:
+	case in.IsElementwise() || in.Opcode() == hlo.OpCopy:
 		if o.Rank() != in.Shape().Rank() || in.Opcode() == hlo.OpStochasticConvert {
 			return form{axis: -1}, o.Rank() == 0
 		}

@@ -188,7 +188,7 @@ func fusible(in hlo.Instruction) bool {
 	case hlo.OpConstant:
 		return in.Shape().IsScalar() && in.Literal() != nil
 	}
-	return t.Has(hlo.TraitElementwise) && in.NumOperands() > 0
+	return in.IsElementwise() && in.NumOperands() > 0
 }
 
 // pays reports whether what is carried gets smaller.

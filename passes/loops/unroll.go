@@ -152,14 +152,14 @@ func (u *unroller) refuses(m hlo.Module, now analysis.Computations, in hlo.Instr
 func isElementwise(b hlo.Computation) bool {
 	var dims []int64
 	for in := range b.Instructions() {
-		s, traits := in.Shape(), hlo.Info(in.Opcode()).Traits
+		s := in.Shape()
 		switch {
 		case in.NumCallees() > 0:
 			return false
 		case !s.IsArray() || in.Opcode() == hlo.OpGetTupleElement || s.NumElements() == 1:
 			continue // the state, and scalars
 		case in.Opcode() == hlo.OpBroadcast && in.OperandInstr(0).Shape().NumElements() == 1:
-		case !traits.Has(hlo.TraitElementwise):
+		case !in.IsElementwise():
 			return false
 		}
 		if dims == nil {

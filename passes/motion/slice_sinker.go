@@ -51,7 +51,7 @@ arrays: nothing is then computed that was not before.`,
 
 // takesParts reports whether an elementwise op has the same part of arrays of one shape for all operands.
 func takesParts(in hlo.Instruction) bool {
-	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || in.NumOperands() == 0 || in.NumCallees() > 0 || !in.Shape().IsStatic() ||
+	if !in.IsElementwise() || in.NumOperands() == 0 || in.NumCallees() > 0 || !in.Shape().IsStatic() ||
 		in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 {
 		return false
 	}

@@ -149,7 +149,7 @@ func allMove(o hlo.Instruction, moving []hlo.InstrID) bool {
 func rearranged(in hlo.Instruction, effects *analysis.SideEffects, cheap bool) (first hlo.Instruction, ok bool) {
 	rows := false
 	traits := hlo.Info(in.Opcode()).Traits
-	if !traits.Has(hlo.TraitElementwise) || traits.Has(hlo.TraitRandom) || effects.Of(in) || in.NumCallees() > 0 || !isPlain(in) ||
+	if !in.IsElementwise() || traits.Has(hlo.TraitRandom) || effects.Of(in) || in.NumCallees() > 0 || !isPlain(in) ||
 		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || in.Common() != nil && in.Common().Sharding != nil {
 		return in, false
 	}

@@ -140,7 +140,7 @@ func (c *compiler) define(in hlo.Instruction, at access) (tile.Value, bool) {
 			return v, ok
 		}
 	}
-	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) && in.NumOperands() > 0 {
+	if in.IsElementwise() && in.NumOperands() > 0 {
 		if x, ok := c.counted(in, at); ok {
 			return c.series(t, x)
 		}
@@ -257,7 +257,7 @@ func (c *compiler) input(arg int, s hlo.Shape, at access) (tile.Value, bool) {
 
 // op compiles an elementwise op.
 func (c *compiler) op(in hlo.Instruction, at access) (tile.Value, bool) {
-	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || in.NumOperands() == 0 {
+	if !in.IsElementwise() || in.NumOperands() == 0 {
 		return 0, false
 	}
 	args := make([]tile.Value, in.NumOperands())

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/kernels/tile"
 	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
@@ -106,6 +107,39 @@ func testElementwiseTypes(t *testing.T) {
 		"f16[1000] reduce-precision(f16[1000]), exponent_bits=5, mantissa_bits=12",
 	} {
 		kernelCase{text: c}.check(t)
+	}
+}
+
+// TestBitcastsWithinLoops reads the bits of one type as another in the middle of a loop, with code and without.
+func TestBitcastsWithinLoops(t *testing.T) {
+	pairs := [][2]string{{"f32", "u32"}, {"s32", "f32"}, {"f64", "s64"}, {"u64", "f64"}, {"bf16", "u16"}, {"s16", "f16"}, {"bf16", "f16"}, {"f16", "bf16"}, {"s32", "u32"},
+		{"f8e5m2", "s8"}, {"u8", "f8e4m3fn"}, {"f8e5m2", "f8e4m3fn"}}
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		for _, code := range []bool{false, true} {
+			undo := func() {}
+			if code {
+				undo = tile.CodeAtOnce()
+			}
+			for _, shape := range []string{"3,1037", "5"} {
+				for _, p := range pairs {
+					for _, body := range []string{
+						"a = A[S] negate(y) p = pred[S] compare(x, y), direction=LT s = A[S] select(p, x, a) ROOT r = B[S] bitcast-convert(s)",
+						"a = A[S] negate(x) b = B[S] bitcast-convert(a) c = B[S] bitcast-convert(y) p = pred[S] compare(x, y), direction=LT ROOT r = B[S] select(p, b, c)",
+						"b = B[S] bitcast-convert(x) c = B[S] negate(b) d = A[S] bitcast-convert(c) e = A[S] negate(y) ROOT r = pred[S] compare(d, e), direction=LT",
+					} {
+						result := "B[S]"
+						if strings.Contains(body, "r = pred") {
+							result = "pred[S]"
+						}
+						text := result + " fusion(A[S], A[S]), kind=kLoop, calls={ x = A[S] parameter(0) y = A[S] parameter(1) " + body + " }"
+						kernelCase{text: strings.NewReplacer("[S]", "["+shape+"]", "A", p[0], "B", p[1]).Replace(text)}.check(t)
+					}
+				}
+			}
+			undo()
+		}
+		restore()
 	}
 }
 

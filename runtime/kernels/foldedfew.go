@@ -122,7 +122,7 @@ func (c *compiler) inline(comp hlo.Computation, args []tile.Value) ([]tile.Value
 			}
 			continue
 		}
-		if c.budget--; c.budget < 0 || !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || in.NumOperands() == 0 {
+		if c.budget--; c.budget < 0 || !in.IsElementwise() || in.NumOperands() == 0 {
 			return nil, false
 		}
 		var operands []tile.Value

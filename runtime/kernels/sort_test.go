@@ -32,3 +32,16 @@ func TestSort(t *testing.T) {
 		}
 	}
 }
+
+// TestSortBySignedBits has the total order of floats as XLA writes it once it has expanded it.
+func TestSortBySignedBits(t *testing.T) {
+	key := func(x, k string) string {
+		return "b" + k + " = I[] bitcast-convert(" + x + ") n" + k + " = pred[] compare(b" + k + ", zero), direction=LT " +
+			"m" + k + " = I[] xor(ones, b" + k + ") " + k + " = I[] select(n" + k + ", m" + k + ", b" + k + ") "
+	}
+	for _, typ := range [][3]string{{"f32", "s32", "2147483647"}, {"f64", "s64", "9223372036854775807"}, {"bf16", "s16", "32767"}, {"f16", "s16", "32767"}} {
+		text := "T[7,300] sort(T[7,300]), dimensions={1}, to_apply={ x = T[] parameter(0) y = T[] parameter(1) zero = I[] constant(0) ones = I[] constant(" + typ[2] + ") " +
+			key("x", "l") + key("y", "r") + "ROOT less = pred[] compare(l, r), direction=LT }"
+		kernelCase{text: strings.NewReplacer("T[", typ[0]+"[", "I[", typ[1]+"[").Replace(text)}.check(t)
+	}
+}

@@ -275,6 +275,27 @@ func saturate[F float, T integer](lo, hi T) loop {
 	}
 }
 
+// recodeLoop reads the bits of one narrow float as another, both as float32.
+func recodeLoop(from, to hlo.PrimitiveType) loop {
+	switch f, g := formats[from], formats[to]; {
+	case from == hlo.BF16:
+		return recode(minifloat.BF16FromFloat32, minifloat.F16ToFloat32)
+	case from == hlo.F16:
+		return recode(minifloat.F16FromFloat32, minifloat.BF16ToFloat32)
+	default:
+		return recode(f.FromFloat32, g.Float32)
+	}
+}
+
+func recode(code func(float32) uint16, value func(uint16) float32) loop {
+	return func(n int, d, a, _, _ unsafe.Pointer) {
+		z, x := vec[float32](d, n), vec[float32](a, n)
+		for i := range z {
+			z[i] = value(code(x[i]))
+		}
+	}
+}
+
 // bitcastOperation reinterprets the bits of one element as another of the same width.
 func bitcastOperation(from, to hlo.PrimitiveType) (operation, bool) {
 	o := operation{weight: 1}
@@ -286,13 +307,15 @@ func bitcastOperation(from, to hlo.PrimitiveType) (operation, bool) {
 		o.identity = true
 		return o, true
 	case isWide(from) && isWide(to):
-		return o, false
+		o.fn = recodeLoop(from, to)
 	case isWide(from):
 		o.fn = narrowLoop(from)
+		o.vectorize(vectors.Of(hlo.OpConvert, hlo.F32, from))
 	case isWide(to):
 		o.fn = widenLoop(to)
+		o.vectorize(vectors.Of(hlo.OpConvert, to, hlo.F32))
 	default:
-		o.fn = copyLoop(to.ByteSize())
+		o.sameLanes = true // only the type is another
 	}
 	return o, true
 }
