@@ -84,7 +84,7 @@ func (n *normed) counted() hlo.InstrID {
 	if n.elements == hlo.NoInstr {
 		n.elements = at.Int(hlo.S32, 1)
 		for _, d := range n.others {
-			size := at.OpOf(hlo.OpGetDimensionSize, hlo.MakeShape(hlo.S32), &hlo.DimensionsAttrs{Dimensions: []int64{d}}, n.in.Operand(0))
+			size := at.OpOf(hlo.OpGetDimensionSize, hlo.MakeShape(hlo.S32), &hlo.AxisAttrs{Dimensions: []int64{d}}, n.in.Operand(0))
 			n.elements = at.Binary(hlo.OpMultiply, size, n.elements)
 		}
 		n.elements = at.Convert(n.elements, s.Type())

@@ -54,25 +54,17 @@ type topRead struct {
 	id    hlo.InstrID
 }
 
-// counts reports whether the elements of an array are their places along an axis: an iota, or one that is repeated.
-func counts(in hlo.Instruction, axis int64) bool {
-	if in.Opcode() == hlo.OpBroadcast {
-		d := hlo.AttrsOf[hlo.BroadcastAttrs](in).Dimensions
-		if len(d) != 1 || d[0] != axis {
-			return false
-		}
-		in, axis = in.OperandInstr(0), 0
-	}
-	return in.Opcode() == hlo.OpIota && in.Shape().Type() == hlo.S32 && hlo.AttrsOf[hlo.IotaAttrs](in).Dimension == axis
-}
-
 func findTopK(m hlo.Module, in hlo.Instruction) (t topSort, ok bool) {
 	t = topSort{sort: emit.Again(in), id: in.ID(), x: in.OperandInstr(0).Shape(), axis: int(hlo.AttrsOf[hlo.SortAttrs](in).Dimensions[0])}
 	if in.NumOperands() > 2 || !t.x.IsStatic() || t.x.Rank() == 0 || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || !descends(m.MustComputation(in.Callee(0))) {
 		return t, false
 	}
 	if in.NumOperands() == 2 {
-		if !counts(in.OperandInstr(1), int64(t.axis)) {
+		count, axis := in.OperandInstr(1), int64(t.axis)
+		if count.Opcode() == hlo.OpBroadcast && slices.Equal(hlo.AttrsOf[hlo.BroadcastAttrs](count).Dimensions, []int64{axis}) {
+			count, axis = count.OperandInstr(0), 0
+		}
+		if count.Shape().Type() != hlo.S32 || !counts(count, axis) {
 			return t, false
 		}
 	}
