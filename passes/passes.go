@@ -70,7 +70,7 @@ var pipelines = []Pipeline{
 	{"O0", "only the passes that lowering needs", "async-to-sync,fusion-inliner,outline-dynamic"},
 	{"O1", "each of the cheap passes once: time in proportion to the module", "algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,cse,dce"},
 	{"O2", "all simplifications, until nothing changes",
-		"call-inliner,computation-deduplicator{applied=true},fix(simplify,constant-folding{level=aggressive max-elements=256 max-ops=65536},reshape-mover,transpose-folding),while-loop-invariant-code-motion,fix(simplify,reshape-mover,transpose-folding),computation-deduplicator{applied=true}"},
+		"call-inliner,computation-deduplicator{applied=true},fix(simplify,constant-folding{level=aggressive max-elements=256 max-ops=65536},reshape-mover,transpose-folding{any-dimensions=true}),while-loop-invariant-code-motion,fix(simplify,reshape-mover,transpose-folding{any-dimensions=true}),computation-deduplicator{applied=true}"},
 	{"O3", "O2, barriers removed, loops counted, elementwise code fused",
 		"O2,optimization-barrier-expander,simplify,while-loop-trip-count-annotator,fusion,dce"},
 }

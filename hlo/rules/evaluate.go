@@ -51,6 +51,21 @@ func Evaluate(op hlo.Opcode, attrs hlo.OpAttrs, args ...*hlo.Literal) (*hlo.Lite
 	return Compute(m)
 }
 
+// Converted is a literal in the type and layout of a shape, rounded as convert rounds.
+func Converted(l *hlo.Literal, s hlo.Shape) (*hlo.Literal, bool) {
+	b := hlo.NewBuilder("convert")
+	m, err := b.Build(b.Convert(b.Constant(l), s.Type()))
+	if err != nil {
+		return nil, false
+	}
+	v, ok := Compute(m)
+	if !ok {
+		return nil, false
+	}
+	v, err = v.WithShape(s)
+	return v, err == nil
+}
+
 // Compute is the value of a small module without parameters.
 func Compute(m hlo.Module) (*hlo.Literal, bool) {
 	l, err := eval.Module(context.Background(), m, nil, eval.Options{MaxSteps: 1000, MaxBytes: 1 << 20})

@@ -102,16 +102,8 @@ func repeatsConstant(x hlo.Instruction) bool {
 }
 
 func convertedConstant(in hlo.Instruction, l *hlo.Literal) (pass.Expr, bool) {
-	b := hlo.NewBuilder("convert")
-	m, err := b.Build(b.Convert(b.Constant(l), in.Shape().Type()))
-	if err != nil {
-		return no()
-	}
-	v, ok := rules.Compute(m)
+	v, ok := rules.Converted(l, in.Shape())
 	if !ok {
-		return no()
-	}
-	if v, err = v.WithShape(in.Shape()); err != nil {
 		return no()
 	}
 	return pass.Constant(v), true

@@ -302,12 +302,12 @@ func joined(c hlo.CompEdit, set []hlo.InstrID) *hlo.Common {
 		return nil
 	}
 	common := &hlo.Common{FrontendAttributes: first.FrontendAttributes, BackendConfig: first.BackendConfig, Metadata: first.Metadata}
-	if first.Sharding != nil && len(first.Sharding.Elements) == 0 {
+	if first.Sharding != nil && first.Sharding.Kind != hlo.ShardingTuple {
 		parts := make([]*hlo.Sharding, len(set))
 		for i, id := range set {
 			parts[i] = c.At(id).Common().Sharding
 		}
-		common.Sharding = &hlo.Sharding{Elements: parts}
+		common.Sharding = &hlo.Sharding{Kind: hlo.ShardingTuple, Elements: parts}
 	}
 	if first.Metadata == nil {
 		return common

@@ -13,8 +13,7 @@ var AllGatherDecomposer = &pass.Pass{
 	Name: "all-gather-decomposer",
 	Doc: `all-gather → all-reduce of an array that is zero but for the device's own part
 
-The zeros of floating-point types are negative: they add nothing to any value. pred is reduced with or. Groups of partitions of several replicas, whose order no list
-gives, stay.`,
+The zeros of floating-point types are negative: they add nothing to any value. pred is reduced with or.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range m.Computations() {
@@ -23,7 +22,7 @@ gives, stay.`,
 					continue
 				}
 				f := factsOf(m, in)
-				if f.channel.Set && !f.global || !ctx.Spend("all-gather") {
+				if !ctx.Spend("all-gather") {
 					continue
 				}
 				ce := e.Computation(c.ID())
@@ -65,11 +64,22 @@ gives, stay.`,
 // placeOf computes the place of the running device in its group.
 func placeOf(at emit.At, m hlo.Module, f facts) hlo.InstrID {
 	scalar := hlo.MakeShape(hlo.U32)
-	id := at.OpOf(hlo.OpReplicaId, scalar, nil)
-	if f.global {
+	partitionOf := func(replica hlo.InstrID) hlo.InstrID {
 		partitions := at.Int(hlo.U32, devicesOf(m).partitions)
-		id = at.Binary(hlo.OpAdd, at.Binary(hlo.OpMultiply, id, partitions), at.OpOf(hlo.OpPartitionId, scalar, nil))
+		return at.Binary(hlo.OpAdd, at.Binary(hlo.OpMultiply, replica, partitions), at.OpOf(hlo.OpPartitionId, scalar, nil))
 	}
+	id := at.OpOf(hlo.OpReplicaId, scalar, nil)
+	switch {
+	case f.global:
+		id = partitionOf(id)
+	case f.channel.Set: // all partitions of the first replica of the group, then those of the next
+		return partitionOf(placeInList(at, f, id))
+	}
+	return placeInList(at, f, id)
+}
+
+// placeInList is the place of an id in the list that holds it.
+func placeInList(at emit.At, f facts, id hlo.InstrID) hlo.InstrID {
 	lists, ok := f.lists()
 	if !ok {
 		return id

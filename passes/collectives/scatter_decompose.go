@@ -11,7 +11,7 @@ var ReduceScatterDecomposer = &pass.Pass{
 	Name: "reduce-scatter-decomposer",
 	Doc: `reduce-scatter → all-reduce, of which each device takes its part
 
-Groups of partitions of several replicas, whose order no list gives, and reduce-scatters of several arrays stay.`,
+Reduce-scatters of several arrays stay.`,
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range m.Computations() {
@@ -20,10 +20,6 @@ Groups of partitions of several replicas, whose order no list gives, and reduce-
 					continue
 				}
 				f := factsOf(m, in)
-				if f.channel.Set && !f.global {
-					ctx.Missed(in, "not decomposed: no list gives the order of its group")
-					continue
-				}
 				if !ctx.Spend("reduce-scatter") {
 					continue
 				}

@@ -11,13 +11,18 @@ import (
 // BatchDotSimplification removes batch dimensions of size 1.
 var BatchDotSimplification = &pass.Pass{
 	Name: "batch-dot-simplification",
-	Doc:  "remove the batch dimensions of dots that have size 1",
+	Doc: `remove the batch dimensions of dots that have size 1
+
+The batch dimensions come first, and there is one contracting dimension: algsimp makes products of dots without one.`,
 	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 		for in := range m.MustComputation(c.ID()).Instructions() {
 			if !isPlain(in) || in.NumControlPredecessors() > 0 {
 				continue
 			}
 			lhs, rhs := sidesOf(in)
+			if first := iota(len(lhs.batch)); !slices.Equal(lhs.batch, first) || !slices.Equal(rhs.batch, first) || len(lhs.contracting) != 1 {
+				continue
+			}
 			var gone [2][]int64
 			for i, d := range lhs.batch {
 				if in.OperandInstr(0).Shape().Dim(int(d)) == 1 {

@@ -10,20 +10,26 @@ import (
 
 const foldingDoc = `dot and convolution of a transposed operand → of the operand, along its own dimensions
 
-Transposes that move batch dimensions of a dot stay, those that move nothing, and those that can run beside an asynchronous chain where the dot cannot. With runs, so do those of convolutions, and those without which neighbours in
-memory were neither neighbours in the product nor along the last contracting dimension: what packs them reads runs.`
+In front of a dot of matrices, or of batches of them, those of rows and columns go; with any-dimensions others, too. Transposes that move batch dimensions of a dot stay, those that move nothing, and those that can run beside an
+asynchronous chain where the dot cannot. With runs, so do those of convolutions, and those without which neighbours in memory were neither neighbours in the product nor along the last contracting dimension: what packs them reads runs.`
 
 // NewTransposeFolding makes the pass transpose-folding, which contracts along other dimensions rather than transposing.
 func NewTransposeFolding(o pass.Options) (*pass.Pass, error) {
-	const key = "runs"
-	if err := o.Known(key); err != nil {
+	const keyRuns, keyAny = "runs", "any-dimensions"
+	if err := o.Known(keyRuns, keyAny); err != nil {
 		return nil, err
 	}
-	runs, err := o.Bool(key)
+	runs, err := o.Bool(keyRuns)
 	if err != nil {
 		return nil, err
 	}
-	return &pass.Pass{Name: "transpose-folding", Doc: foldingDoc, Options: o, Params: []pass.Param{{Name: key, Doc: "only where runs of memory stay together, in dots; false"}},
+	anywhere, err := o.Bool(keyAny)
+	if err != nil {
+		return nil, err
+	}
+	return &pass.Pass{Name: "transpose-folding", Doc: foldingDoc, Options: o, Params: []pass.Param{
+		{Name: keyRuns, Doc: "any transposes before dots, but only where runs of memory stay together; false"},
+		{Name: keyAny, Doc: "transposes of more than rows and columns, too, and those next to a vector; false"}},
 		Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
 			windows := analysis.FindWindows(c.View())
 			for in := range pass.Each(c) {
@@ -31,11 +37,24 @@ func NewTransposeFolding(o pass.Options) (*pass.Pass, error) {
 					continue
 				}
 				for i := range 2 {
-					foldTranspose(ctx, c, windows, c.At(in.ID()), i, runs)
+					if now := c.At(in.ID()); runs || anywhere || now.Opcode() != hlo.OpDot || ofMatrices(now, i) {
+						foldTranspose(ctx, c, windows, now, i, runs)
+					}
 				}
 			}
 			return nil
 		}}, nil
+}
+
+// ofMatrices reports whether a dot multiplies matrices, or batches of them, and operand i is one that is a batch of rows and columns.
+func ofMatrices(dot hlo.Instruction, i int) bool {
+	a := hlo.AttrsOf[hlo.DotAttrs](dot)
+	batch, contracting := a.LHSBatch, a.LHSContracting
+	if i == 1 {
+		batch, contracting = a.RHSBatch, a.RHSContracting
+	}
+	return min(dot.OperandInstr(0).Shape().Rank(), dot.OperandInstr(1).Shape().Rank()) >= 2 &&
+		len(contracting) == 1 && len(batch) == dot.OperandInstr(i).Shape().Rank()-2
 }
 
 // foldTranspose lets operand i of a contraction be what a transpose reads, if it is the result of one.

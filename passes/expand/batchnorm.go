@@ -1,6 +1,7 @@
 package expand
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
@@ -59,10 +60,12 @@ type normed struct {
 	feature int64
 	others  []int64
 	count   float64
+
+	elements hlo.InstrID // the count, as the program has it
 }
 
 func newNormed(at emit.At, in hlo.Instruction) *normed {
-	n := &normed{at: at, in: in, feature: hlo.AttrsOf[hlo.BatchNormAttrs](in).FeatureIndex, count: 1}
+	n := &normed{at: at, in: in, feature: hlo.AttrsOf[hlo.BatchNormAttrs](in).FeatureIndex, count: 1, elements: hlo.NoInstr}
 	for d, size := range in.OperandInstr(0).Shape().Dimensions() {
 		if int64(d) != n.feature {
 			n.others = append(n.others, int64(d))
@@ -70,6 +73,33 @@ func newNormed(at emit.At, in hlo.Instruction) *normed {
 		}
 	}
 	return n
+}
+
+// counted is how many elements there are of each feature, for each of them. The program is asked: the array may be part of a larger one that is padded.
+func (n *normed) counted() hlo.InstrID {
+	s, at := n.in.OperandInstr(1).Shape(), n.at
+	if n.count > math.MaxInt32 {
+		return n.fill(n.count)
+	}
+	if n.elements == hlo.NoInstr {
+		n.elements = at.Int(hlo.S32, 1)
+		for _, d := range n.others {
+			size := at.OpOf(hlo.OpGetDimensionSize, hlo.MakeShape(hlo.S32), &hlo.AxisAttrs{Dimensions: []int64{d}}, n.in.Operand(0))
+			n.elements = at.Binary(hlo.OpMultiply, size, n.elements)
+		}
+		n.elements = at.Convert(n.elements, s.Type())
+	}
+	return at.Fill(n.elements, s.Dimensions()...)
+}
+
+// results is the tuple of what a batch-norm returns, with the sharding of that.
+func (n *normed) results(parts ...hlo.InstrID) hlo.InstrID {
+	at := n.at
+	if at.Common != nil && at.Common.Sharding != nil {
+		common := *at.Common
+		common.Sharding, at.Common = n.in.Common().Sharding, &common
+	}
+	return at.Tuple(parts...)
 }
 
 // wide repeats a value of each feature over the array.
@@ -114,10 +144,10 @@ func inferred(at emit.At, in hlo.Instruction) hlo.InstrID {
 
 func trained(at emit.At, in hlo.Instruction) hlo.InstrID {
 	n := newNormed(at, in)
-	mean := at.Binary(hlo.OpDivide, n.sum(in.Operand(0)), n.fill(n.count))
+	mean := at.Binary(hlo.OpDivide, n.sum(in.Operand(0)), n.counted())
 	d := at.Binary(hlo.OpSubtract, in.Operand(0), n.wide(mean))
-	variance := at.Binary(hlo.OpDivide, n.sum(at.Binary(hlo.OpMultiply, d, d)), n.fill(n.count))
-	return at.Tuple(n.apply(mean, variance), mean, variance)
+	variance := at.Binary(hlo.OpDivide, n.sum(at.Binary(hlo.OpMultiply, d, d)), n.counted())
+	return n.results(n.apply(mean, variance), mean, variance)
 }
 
 // differentiated is scale·r/n · (n·g − Σg − (x − mean)·r²·Σ(g·(x − mean))), r·Σ(g·(x − mean)) and Σg, of r = 1 / sqrt(variance + epsilon).
@@ -128,8 +158,8 @@ func differentiated(at emit.At, in hlo.Instruction) hlo.InstrID {
 	products := n.sum(at.Binary(hlo.OpMultiply, grad, centered))
 	offset := n.sum(grad)
 	slope := at.Binary(hlo.OpMultiply, at.Binary(hlo.OpMultiply, r, r), products)
-	inner := at.Binary(hlo.OpSubtract, at.Binary(hlo.OpMultiply, grad, n.wide(n.fill(n.count))), n.wide(offset))
+	inner := at.Binary(hlo.OpSubtract, at.Binary(hlo.OpMultiply, grad, n.wide(n.counted())), n.wide(offset))
 	inner = at.Binary(hlo.OpSubtract, inner, at.Binary(hlo.OpMultiply, centered, n.wide(slope)))
-	k := at.Binary(hlo.OpDivide, at.Binary(hlo.OpMultiply, in.Operand(1), r), n.fill(n.count))
-	return at.Tuple(at.Binary(hlo.OpMultiply, n.wide(k), inner), at.Binary(hlo.OpMultiply, r, products), offset)
+	k := at.Binary(hlo.OpDivide, at.Binary(hlo.OpMultiply, in.Operand(1), r), n.counted())
+	return n.results(at.Binary(hlo.OpMultiply, n.wide(k), inner), at.Binary(hlo.OpMultiply, r, products), offset)
 }

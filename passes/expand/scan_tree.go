@@ -35,29 +35,31 @@ func NewAssociativeScan(o pass.Options) (*pass.Pass, error) {
 		Options: o,
 		Params:  []pass.Param{baseLength},
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-			return rewritePrefixes(ctx, m, "scans", func(in hlo.Instruction) (p prefixes, ok bool) {
-				p, ok = scanPrefixes(m, in, base)
-				return p, ok && ctx.SpendUnder(pass.FastMath, "scan", p.class()) // the scan says that it is associative
-			}, func(p prefixes, at emit.At, in hlo.Instruction) hlo.InstrID {
-				p.fold = scalarFold(at, m.MustComputation(in.Callee(0)))
-				return at.Tuple(p.write(at), in.Operand(1))
+			return rewriteEach(ctx, m, "scans", func(in hlo.Instruction) func(emit.At) hlo.InstrID {
+				p, ok := scanPrefixes(m, in, base)
+				if !ok || !ctx.SpendUnder(pass.FastMath, "scan", p.class()) { // the scan says that it is associative
+					return nil
+				}
+				return func(at emit.At) hlo.InstrID {
+					p.fold = scalarFold(at, m.MustComputation(in.Callee(0)))
+					return at.Tuple(p.write(at), in.Operand(1))
+				}
 			})
 		},
 	}, nil
 }
 
-// rewritePrefixes replaces the instructions that read recognises by what write makes of them.
-func rewritePrefixes(ctx *pass.Context, m hlo.Module, count string, read func(hlo.Instruction) (prefixes, bool),
-	write func(prefixes, emit.At, hlo.Instruction) hlo.InstrID) (hlo.Module, error) {
+// rewriteEach replaces the instructions for which find knows how.
+func rewriteEach(ctx *pass.Context, m hlo.Module, count string, find func(hlo.Instruction) func(emit.At) hlo.InstrID) (hlo.Module, error) {
 	e := ctx.Edit(m)
 	for c := range m.PostOrder() {
 		for _, in := range backward(c) {
-			p, ok := read(in)
-			if !ok {
+			write := find(in)
+			if write == nil {
 				continue
 			}
 			ce := e.Computation(c.ID())
-			if err := emit.Replace(ce, in.ID(), write(p, emit.Before(ce, in), in)); err != nil {
+			if err := emit.Replace(ce, in.ID(), write(emit.Before(ce, in))); err != nil {
 				return m, err
 			}
 			ctx.Count(count, 1)
@@ -74,14 +76,19 @@ func NewReduceWindowRewriter(o pass.Options) (*pass.Pass, error) {
 	}
 	return &pass.Pass{
 		Name:    "reduce-window-rewriter",
-		Doc:     "write long running folds, which are windows as long as the axis, as windows over blocks" + treeDoc + " Floating-point sums and products round otherwise, so they need a policy that allows it.",
+		Doc:     "write long running folds, which are windows as long as the axis, as windows over blocks" + treeDoc + " Floating-point sums and products round otherwise, so they need a policy that allows it.\n\nOther windows over one axis become windows over the column of its elements.",
 		Options: o,
 		Params:  []pass.Param{baseLength},
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-			return rewritePrefixes(ctx, m, "windows", func(in hlo.Instruction) (p prefixes, ok bool) {
-				p, ok = windowPrefixes(m, in, base)
-				return p, ok && ctx.SpendAs("window", p.class())
-			}, func(p prefixes, at emit.At, _ hlo.Instruction) hlo.InstrID { return p.write(at) })
+			return rewriteEach(ctx, m, "windows", func(in hlo.Instruction) func(emit.At) hlo.InstrID {
+				if p, ok := windowPrefixes(m, in, base); ok && ctx.SpendAs("window", p.class()) {
+					return p.write
+				}
+				if overOneAxis(in) && ctx.Spend("column") {
+					return func(at emit.At) hlo.InstrID { return overColumn(at, in) }
+				}
+				return nil
+			})
 		},
 	}, nil
 }

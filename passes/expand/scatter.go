@@ -107,6 +107,9 @@ func simplerScatter(at emit.At, in hlo.Instruction) hlo.InstrID {
 		return at.Transpose(at.Spec(spec), back...)
 	}
 	scattered := at.Spec(spec)
+	if slices.IsSorted(perm) {
+		return scattered
+	}
 	parts := make([]hlo.InstrID, n)
 	for i := range parts {
 		parts[i] = at.Transpose(at.Element(scattered, i), back...)

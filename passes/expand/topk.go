@@ -60,8 +60,11 @@ func findTopK(m hlo.Module, in hlo.Instruction) (t topSort, ok bool) {
 		return t, false
 	}
 	if in.NumOperands() == 2 {
-		count := in.OperandInstr(1)
-		if count.Opcode() != hlo.OpIota || count.Shape().Type() != hlo.S32 || int(hlo.AttrsOf[hlo.IotaAttrs](count).Dimension) != t.axis {
+		count, axis := in.OperandInstr(1), int64(t.axis)
+		if count.Opcode() == hlo.OpBroadcast && slices.Equal(hlo.AttrsOf[hlo.BroadcastAttrs](count).Dimensions, []int64{axis}) {
+			count, axis = count.OperandInstr(0), 0
+		}
+		if count.Shape().Type() != hlo.S32 || !counts(count, axis) {
 			return t, false
 		}
 	}

@@ -45,7 +45,9 @@ func fuseAll(ctx *pass.Context, m hlo.Module, p policy) (hlo.Module, error) {
 			f.order[in.ID()] = len(f.queue)
 			f.queue = append(f.queue, in.ID())
 		}
-		f.findStays()
+		if p.duplicate {
+			f.findStays() // without copies, each producer waits until its users are one fusion
+		}
 		if err := f.run(); err != nil {
 			return m, err
 		}

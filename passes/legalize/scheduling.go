@@ -16,7 +16,7 @@ const groupAttr = directive.SchedulingGroupID
 
 const schedulingDoc = `bring the annotations of scheduling groups into a form that a scheduler can follow
 
-Annotations inside of a fusion go to the fusion, and must agree. Groups of synchronous instructions alone lose them. What lies on a way from one instruction of a group to another must belong to the
+Annotations inside of a fusion go to the fusion, and must agree. The done of a collective is in the group of its start. Groups of synchronous instructions alone lose them. What lies on a way from one instruction of a group to another must belong to the
 group: else the pass fails, or with propagate-annotation annotates it. remove-loop-iteration-annotation-only takes away nothing but the rounds.`
 
 var schedulingParams = []pass.Param{
@@ -108,6 +108,11 @@ func (a *annotations) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			}
 		}
 	}
+	for c := range m.Computations() {
+		if err := pairsAgree(e.View(c.ID())); err != nil {
+			return m, err
+		}
+	}
 	a.drop(ctx, e, m, fused)
 	for c := range m.Computations() {
 		if fused[c.ID()] {
@@ -123,6 +128,20 @@ func (a *annotations) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		}
 	}
 	return e.Freeze(), nil
+}
+
+// pairsAgree says which annotated done has a start that is not in its group.
+func pairsAgree(c hlo.Computation) error {
+	for in := range c.Instructions() {
+		//halo:allow opswitch the dones of communication; sends, receives and copies may lie in other groups than their starts
+		switch in.Opcode() {
+		case hlo.OpAllGatherDone, hlo.OpAllReduceDone, hlo.OpCollectivePermuteDone, hlo.OpAsyncDone:
+			if start := in.OperandInstr(0); groupOf(in) != "" && groupOf(start) != groupOf(in) {
+				return fmt.Errorf("%%%s is in scheduling group %s, and %%%s, which begins what it waits for, is not", in.Name(), groupOf(in), start.Name())
+			}
+		}
+	}
+	return nil
 }
 
 // hoist gives a fusion the annotation of what it fuses.

@@ -15,7 +15,7 @@ const reshapeMoverDoc = `compute on arrays as they are, and reshape or transpose
 	multiply(transpose(x), broadcast(2))   → transpose(multiply(x, broadcast(2)))
 
 An elementwise instruction moves in front of the reshapes or transposes that it reads if they are all the same, and if what else it reads is a
-constant or a broadcast scalar. A scalar moves only if what becomes of it is reshaped to an array. A rearrangement that anybody else reads has to be made anyway: then its readers stay behind it.`
+constant, a broadcast scalar, or a broadcast along axes that the transposes leave in place. Something else than those has to be rearranged. A scalar moves only if what becomes of it is reshaped to an array. A rearrangement that anybody else reads has to be made anyway: then its readers stay behind it.`
 
 // NewReshapeMover makes the pass reshape-mover, which sinks rearrangements.
 func NewReshapeMover(o pass.Options) (*pass.Pass, error) {
@@ -28,7 +28,7 @@ func NewReshapeMover(o pass.Options) (*pass.Pass, error) {
 		return nil, err
 	}
 	return &pass.Pass{Name: "reshape-mover", Doc: reshapeMoverDoc, Options: o,
-		Params: []pass.Param{{Name: rows, Doc: "an instruction moves in front of reshapes although it reads broadcasts of one dimension, which are reshaped then; false"}},
+		Params: []pass.Param{{Name: rows, Doc: "an instruction moves in front of reshapes although it reads broadcasts of one dimension, or along axes that the reshapes keep, which are reshaped then; false"}},
 		Lent:   true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 			effects := pass.Fact(ctx, m, analysis.FindSideEffects)
 			if pass.Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
@@ -144,34 +144,88 @@ func allMove(o hlo.Instruction, moving []hlo.InstrID) bool {
 	return true
 }
 
-// rearranged returns the first of the rearrangements that in reads if in is elementwise and what it reads allows it to move; cheap allows broadcasts of
-// one dimension.
+// rearranged returns the first of the rearrangements that in reads if in is elementwise and what it reads allows it to move; cheap allows more broadcasts.
 func rearranged(in hlo.Instruction, effects *analysis.SideEffects, cheap bool) (first hlo.Instruction, ok bool) {
-	rows := false
 	traits := hlo.Info(in.Opcode()).Traits
 	if !in.IsElementwise() || traits.Has(hlo.TraitRandom) || effects.Of(in) || in.NumCallees() > 0 || !isPlain(in) ||
 		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || in.Common() != nil && in.Common().Sharding != nil {
 		return in, false
 	}
 	for o := range in.Operands() {
+		if isRearrangement(o) && !rearrangedForFree(o.OperandInstr(0), o, cheap) {
+			first = o
+			break
+		}
+	}
+	if first.IsZero() {
+		return in, false
+	}
+	for o := range in.Operands() {
 		switch {
 		case isRearrangement(o):
-			if first.IsZero() {
-				first = o
-			}
 			if !sameRearrangement(first, o) || !analysis.SameDimensions(o.Shape(), in.Shape()) {
 				return in, false
 			}
 		case o.Shape().IsScalar() && !in.Shape().IsScalar(): // of select and clamp
-		case o.Opcode() == hlo.OpConstant:
-		case o.Opcode() == hlo.OpBroadcast && o.OperandInstr(0).Shape().IsScalar():
-		case cheap && o.Opcode() == hlo.OpBroadcast && o.OperandInstr(0).Shape().Rank() == 1 && isPlain(o):
-			rows = true
-		default:
+		case !rearrangedForFree(o, first, cheap):
 			return in, false
 		}
 	}
-	return first, !first.IsZero() && (!rows || first.Opcode() == hlo.OpReshape)
+	return first, true
+}
+
+// rearrangedForFree reports whether x, rearranged as r is or back, is as cheap as x: it can be made in other dimensions.
+func rearrangedForFree(x, r hlo.Instruction, cheap bool) bool {
+	//halo:allow opswitch what makes arrays of any dimensions is not in the table
+	switch x.Opcode() {
+	case hlo.OpConstant:
+		return true
+	case hlo.OpRng:
+		return x.UserCount() == 1 // others read the same numbers
+	case hlo.OpBroadcast:
+		from, axes := x.OperandInstr(0).Shape(), hlo.AttrsOf[hlo.BroadcastAttrs](x).Dimensions
+		switch {
+		case from.IsScalar():
+			return true
+		case !isPlain(x) || !slices.IsSorted(axes):
+			return false
+		case r.Opcode() == hlo.OpTranspose:
+			perm := hlo.AttrsOf[hlo.DimensionsAttrs](r).Dimensions
+			return !slices.ContainsFunc(axes, func(d int64) bool { return perm[d] != d })
+		}
+		long := 0
+		for _, d := range from.Dimensions() {
+			if d != 1 {
+				long++
+			}
+		}
+		return cheap && (long <= 1 || keepsAxes(r, axes))
+	}
+	return false
+}
+
+// keepsAxes reports whether some axes of a reshape's result are axes of its operand, too: as long, with as many elements in front.
+func keepsAxes(r hlo.Instruction, axes []int64) bool {
+	to, from := r.Shape().Dimensions(), r.OperandInstr(0).Shape().Dimensions()
+	for _, axis := range axes {
+		before, i, n := elements(to[:axis]), 0, int64(1)
+		for i < len(from) && (n < before || from[i] == 1 && to[axis] != 1) {
+			n *= from[i]
+			i++
+		}
+		if i == len(from) || n != before || from[i] != to[axis] {
+			return false
+		}
+	}
+	return true
+}
+
+func elements(dims []int64) int64 {
+	n := int64(1)
+	for _, d := range dims {
+		n *= d
+	}
+	return n
 }
 
 // isRearrangement reports a reshape or transpose of an array of fixed size to one that is no scalar.

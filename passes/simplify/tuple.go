@@ -23,7 +23,7 @@ The operands that are taken out of the state of an asynchronous chain are those 
 			}
 			id := in.ID()
 			to, rule := simplerTuple(ce, in)
-			if rule == "" || ce.Root() == id && ce.ID() != ce.Editor().Entry() && !emit.KeepsResultSharding(in, ce.At(to)) || !ctx.Spend(rule) {
+			if rule == "" || otherSharding(in, ce.At(to)) || ce.Root() == id && ce.ID() != ce.Editor().Entry() && !emit.KeepsResultSharding(in, ce.At(to)) || !ctx.Spend(rule) {
 				continue
 			}
 			ce.ReplaceAllUses(id, to)
@@ -35,6 +35,12 @@ The operands that are taken out of the state of an asynchronous chain are those 
 		}
 		return nil
 	},
+}
+
+// otherSharding reports whether two instructions for one value say that it lies on the devices in different ways: one of them moves it there.
+func otherSharding(a, b hlo.Instruction) bool {
+	x, y := a.Common(), b.Common()
+	return x != nil && y != nil && x.Sharding != nil && y.Sharding != nil && !hlo.EqualAttr(x.Sharding, y.Sharding)
 }
 
 // simplerTuple returns the value that in equals, and the rule that says so.

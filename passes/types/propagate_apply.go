@@ -5,6 +5,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/hlo/rules"
 	"github.com/gohalo/halo/passes/emit"
 )
 
@@ -30,7 +31,15 @@ func (p *propagation) apply(ctx *pass.Context, was hlo.Computation, c hlo.CompEd
 			next.Common = &hlo.Common{Metadata: common.Metadata}
 		}
 		users, root := slices.Collect(c.Users(in.ID())), c.Root() == in.ID()
-		converted := next.OpOf(hlo.OpConvert, s, nil, in.ID())
+		converted, ok := hlo.NoInstr, false
+		if l := in.Literal(); l != nil && !l.IsElided() && s.IsArray() {
+			if l, ok = rules.Converted(l, s); ok {
+				converted = next.Constant(l)
+			}
+		}
+		if !ok {
+			converted = next.OpOf(hlo.OpConvert, s, nil, in.ID())
+		}
 		for _, u := range users {
 			for k, o := range slices.Collect(c.At(u).OperandIDs()) {
 				if o == in.ID() {
@@ -40,6 +49,9 @@ func (p *propagation) apply(ctx *pass.Context, was hlo.Computation, c hlo.CompEd
 		}
 		if root {
 			c.SetRoot(converted)
+		}
+		if ok {
+			pass.Release(c, in.ID(), nil)
 		}
 	}
 	for _, in := range order {
