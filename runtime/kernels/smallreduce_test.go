@@ -1,0 +1,33 @@
+package kernels
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSmallReductions folds few elements by calls, alone, of what is computed on the way, and as a part of a sequence; check holds the calls against the kernel.
+func TestSmallReductions(t *testing.T) {
+	for _, text := range []string{
+		"T[5] reduce(T[5,7], T[]), dimensions={1}, to_apply=F",
+		"T[5] reduce(T[5,40], T[]), dimensions={1}, to_apply=F",
+		"T[7] reduce(T[5,7], T[]), dimensions={0}, to_apply=F",
+		"T[3,24] reduce(T[3,6,24], T[]), dimensions={1}, to_apply=F",
+		"T[5] fusion(T[5,20]), kind=kInput, calls={ x = T[5,20] parameter(0) i = T[] constant(1) y = T[5,20] multiply(x, x) ROOT r = T[5] reduce(y, i), dimensions={1}, to_apply=F }",
+		"T[4,6] fusion(T[4,5,6], T[]), kind=kInput, calls={ x = T[4,5,6] parameter(0) i = T[] parameter(1) y = T[4,5,6] add(x, x) ROOT r = T[4,6] reduce(y, i), dimensions={1}, to_apply=F }",
+		"T[5] fusion(T[5,7], T[]), kind=kInput, calls={ x = T[5,7] parameter(0) i = T[] parameter(1) y = T[5,7] multiply(x, x) r = T[5] reduce(y, i), dimensions={1}, to_apply=F ROOT s = T[5] negate(r) }",
+		"T[5,7] fusion(T[5,7]), kind=kLoop, calls={ x = T[5,7] parameter(0) i = T[] constant(2) r = T[5] reduce(x, i), dimensions={1}, to_apply=F b = T[5,7] broadcast(r), dimensions={0} ROOT s = T[5,7] subtract(x, b) }",
+	} {
+		for typ, op := range map[string]string{"f32": "add", "f64": "maximum", "s32": "add", "u8": "or"} {
+			c := kernelCase{text: replaceType(replaceReducer(text, op), typ), small: true, tol: 1e-6}
+			c.check(t)
+			bound, _ := chooseFast(siteOf(t, c.text))
+			require.NotNil(t, bound.Small, c.text)
+		}
+	}
+}
+
+func replaceReducer(text, op string) string {
+	return strings.ReplaceAll(text, "to_apply=F", "to_apply="+reducer(op))
+}
