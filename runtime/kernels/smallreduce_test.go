@@ -17,7 +17,6 @@ func TestSmallReductions(t *testing.T) {
 		"T[5] fusion(T[5,20]), kind=kInput, calls={ x = T[5,20] parameter(0) i = T[] constant(1) y = T[5,20] multiply(x, x) ROOT r = T[5] reduce(y, i), dimensions={1}, to_apply=F }",
 		"T[24] fusion(T[17,24], T[]), kind=kInput, calls={ x = T[17,24] parameter(0) i = T[] parameter(1) y = T[17,24] multiply(x, x) ROOT r = T[24] reduce(y, i), dimensions={0}, to_apply=F }",
 		"T[5] fusion(T[5,17], T[]), kind=kInput, calls={ x = T[5,17] parameter(0) i = T[] parameter(1) y = T[5,17] multiply(x, x) r = T[5] reduce(y, i), dimensions={1}, to_apply=F ROOT s = T[5] negate(r) }",
-		"T[5,7] fusion(T[5,7]), kind=kLoop, calls={ x = T[5,7] parameter(0) i = T[] constant(2) r = T[5] reduce(x, i), dimensions={1}, to_apply=F b = T[5,7] broadcast(r), dimensions={0} ROOT s = T[5,7] subtract(x, b) }",
 	} {
 		for typ, op := range map[string]string{"f32": "add", "f64": "maximum", "s32": "add", "u8": "or"} {
 			c := kernelCase{text: replaceType(replaceReducer(text, op), typ), small: true, tol: 1e-6}
