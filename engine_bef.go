@@ -70,20 +70,26 @@ func (c *compiled) execute(ctx context.Context, s *Signature, x *Execution) ([][
 type oneExecution struct {
 	args, results []runtime.Buffer
 	valid         []bool
+	apart         extents
+}
+
+func (c *compiled) take() *oneExecution {
+	if x, ok := c.idle.Get().(*oneExecution); ok {
+		return x
+	}
+	return &oneExecution{args: make([]runtime.Buffer, len(c.args)), results: make([]runtime.Buffer, len(c.results)), valid: make([]bool, len(c.results))}
+}
+
+// put keeps x, without the memory that it is over.
+func (c *compiled) put(x *oneExecution) {
+	clear(x.args)
+	clear(x.results)
+	clear(x.valid)
+	c.idle.Put(x)
 }
 
 // executeOne is execute for a device that meets no other.
-func (c *compiled) executeOne(ctx context.Context, s *Signature, given, args []*hlo.Literal) ([]*hlo.Literal, error) {
-	x, ok := c.idle.Get().(*oneExecution)
-	if !ok {
-		x = &oneExecution{make([]runtime.Buffer, len(c.args)), make([]runtime.Buffer, len(c.results)), make([]bool, len(c.results))}
-	}
-	defer func() {
-		clear(x.args)
-		clear(x.results)
-		clear(x.valid)
-		c.idle.Put(x)
-	}()
+func (c *compiled) executeOne(ctx context.Context, s *Signature, x *oneExecution, given, args []*hlo.Literal) ([]*hlo.Literal, error) {
 	if err := c.argumentBuffers(s, args, x.args); err != nil {
 		return nil, err
 	}
@@ -152,7 +158,8 @@ func isGiven(s *Signature, given []*hlo.Literal, i int) bool {
 
 // resultBuffers makes buffers for the results, in the caller's memory where there is some.
 func (c *compiled) resultBuffers(s *Signature, given []*hlo.Literal, buffers []runtime.Buffer) {
-	for i, t := range c.results {
+	for i := range c.results {
+		t := &c.results[i]
 		if isGiven(s, given, i) {
 			buffers[i] = runtime.Buffer{Data: given[i].Bytes(), Type: t.Type, Dims: t.Dims}
 		} else {
@@ -165,7 +172,7 @@ func (c *compiled) resultBuffers(s *Signature, given []*hlo.Literal, buffers []r
 // the slice.
 func literalsOf(s *Signature, given []*hlo.Literal, buffers []runtime.Buffer, valid []bool) ([]*hlo.Literal, error) {
 	var literals []*hlo.Literal // nil as long as all are given
-	for i, b := range buffers {
+	for i := range buffers {
 		isValid := valid == nil || valid[i]
 		if isValid && isGiven(s, given, i) {
 			given[i].Overwritten()
@@ -182,7 +189,7 @@ func literalsOf(s *Signature, given []*hlo.Literal, buffers []runtime.Buffer, va
 			continue
 		}
 		var err error
-		if literals[i], err = hlo.LiteralOfBuffer(s.Results[i].Shape, b.Data); err != nil {
+		if literals[i], err = hlo.LiteralOfBuffer(s.Results[i].Shape, buffers[i].Data); err != nil {
 			return nil, err
 		}
 	}

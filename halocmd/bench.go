@@ -37,6 +37,9 @@ func slowest(ctx context.Context, j *distributed.Job, runs []time.Duration) ([]t
 	return runs, nil
 }
 
+// unwatched is the length of runs below which nothing ends one that has begun: looking for that would be a good part of a run of a few microseconds.
+const unwatched = 10 * time.Millisecond
+
 // bench times runs of a program after one to warm up; making the inputs is not part of any figure.
 func (c *runCmd) bench(ctx context.Context, e *env, p *prepared, args [][]*hlo.Literal, r *record) error {
 	var results [][]*hlo.Literal // of the last run; the next one writes over them
@@ -58,8 +61,15 @@ func (c *runCmd) bench(ctx context.Context, e *env, p *prepared, args [][]*hlo.L
 	if err != nil {
 		return err
 	}
+	outer := ctx
+	if first < unwatched {
+		ctx = context.WithoutCancel(ctx)
+	}
 	runs := make([]time.Duration, c.Bench)
 	for i := range runs {
+		if outer.Err() != nil {
+			return outer.Err()
+		}
 		if runs[i], err = once(); err != nil {
 			return err
 		}

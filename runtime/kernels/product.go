@@ -27,6 +27,7 @@ type product[T gemm.Number] struct {
 	decode func(m *gemm.Matrix, dst []T, src []uint16, r, i0, i1, k0, k1 int)
 	encode vec.Loop // of decode: from T to the elements of the result, if these are narrower
 
+	code           *codedProduct[T]   // of small matrices, or nil
 	placed         func() *placedRows // if the left side is read where it is; they are found by the first run
 	kernel         gemm.Kernel[T]
 	blockN, tasksN int
@@ -109,6 +110,7 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 			return p.bindLoops(r.run), true
 		}
 	}
+	p.code = p.coded()
 	data, constant := s.b.ConstIn(1)
 	constant = constant && p.rhs.kind == inInput
 	if p.decode == nil {
@@ -256,9 +258,11 @@ func (b rowBlocks) at(n int) (lo, hi int) {
 func (p *product[T]) run(f *runtime.TensorFrame) error {
 	p.ends.before(f)
 	p.rewrite(f)
-	if p.k == 0 {
+	switch {
+	case p.code != nil && p.code.run(f):
+	case p.k == 0:
 		clear(p.out.of(f))
-	} else {
+	default:
 		blocks := p.rowBlocks(f).count()
 		if p.isPacked() && blocks > 1 {
 			p.packLoop.run(f, p.packs(), 1+(1<<14)/(1+min(p.k, gemm.KC)*min(p.blockN, packColumns)))

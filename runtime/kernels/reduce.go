@@ -139,6 +139,7 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(
 	r.finish = newParallelLoop(r.merge)
 	tasks := r.units * r.blocks * r.parts
 	work := len(r.strips) * r.run / (r.blocks * r.parts) * weight
+	small := r.small(e, int(s.shape(0).NumElements()))
 	grain, mergeGrain := 1+reduceGrain/(1+work), 1+reduceGrain/(r.parts*r.width())
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		e.before(f)
@@ -148,7 +149,7 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(
 		}
 		e.after(f)
 		return nil
-	}, Scratch: e.scratch.size}, true
+	}, Small: small, Scratch: e.scratch.size}, true
 }
 
 // reduceGrain is the work, in additions, that is worth handing over.

@@ -84,7 +84,7 @@ func fusedSequence(s *site) (runtime.Bound, bool) {
 		if done {
 			q := b.q
 			q.states.New = func() any { return &seqState{} }
-			return runtime.Bound{Run: q.run, Scratch: b.places.size, Code: q.code()}, true
+			return runtime.Bound{Run: q.run, Small: q.small(), Scratch: b.places.size, Code: q.code()}, true
 		}
 	}
 	return runtime.Bound{}, false
@@ -296,6 +296,50 @@ func (q *sequence) run(f *runtime.TensorFrame) error {
 		copy(f.Out(r.result).Data, st.buffers[r.value].Data)
 	}
 	return nil
+}
+
+// small is the parts as calls, if all of them are, since what they pass on has its place in the scratch memory.
+func (q *sequence) small() []runtime.SmallCall {
+	if len(q.staged) > 0 {
+		return nil
+	}
+	var all []runtime.SmallCall
+	for i := range q.parts {
+		p := &q.parts[i]
+		if p.bound.Run != nil && p.bound.Small == nil {
+			return nil
+		}
+		for _, c := range p.bound.Small {
+			c.D, c.A, c.B, c.C = q.placeIn(p, c.D), q.placeIn(p, c.A), q.placeIn(p, c.B), q.placeIn(p, c.C)
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// placeIn is where a place of a part is in the sequence.
+func (q *sequence) placeIn(p *seqPart, at runtime.Place) runtime.Place {
+	v := p.out
+	switch at.Kind {
+	case runtime.InScratch:
+		at.Offset += int(p.scratch.at)
+		return at
+	case runtime.InInput:
+		v = p.in[at.Index]
+	case runtime.InOutput:
+	default:
+		return at
+	}
+	switch x := &q.values[v]; {
+	case x.constant != nil:
+		return runtime.Place{Kind: runtime.InConst, Const: x.constant, Offset: at.Offset}
+	case x.place.kind == inScratch:
+		return runtime.Place{Kind: runtime.InScratch, Offset: int(x.place.section.at) + at.Offset}
+	case x.place.kind == inOutput:
+		return runtime.Place{Kind: runtime.InOutput, Index: x.place.index, Offset: at.Offset}
+	default:
+		return runtime.Place{Kind: runtime.InInput, Index: x.place.index, Offset: at.Offset}
+	}
 }
 
 // prepare makes the frames, unless they are those of the last execution.

@@ -17,17 +17,26 @@ func smallProgram(p *tile.Program) ([]runtime.SmallCall, int64) {
 	if !ok {
 		return nil, 0
 	}
-	small := make([]runtime.SmallCall, len(calls))
-	for i, c := range calls {
-		small[i] = runtime.SmallCall{Loop: c.Loop, N: c.N, D: placeOf(&c.D), A: placeOf(&c.A), B: placeOf(&c.B), C: placeOf(&c.C)}
-	}
-	return small, int64(registers)
+	return smallCalls(calls, 0), int64(registers)
 }
 
-func placeOf(p *tile.Place) runtime.Place {
+// smallCalls are calls of a tile program whose registers begin at a place of the scratch memory.
+func smallCalls(calls []tile.Call, registers int) []runtime.SmallCall {
+	small := make([]runtime.SmallCall, len(calls))
+	for i, c := range calls {
+		small[i] = runtime.SmallCall{Loop: c.Loop, N: c.N, D: placeOf(&c.D, registers), A: placeOf(&c.A, registers), B: placeOf(&c.B, registers), C: placeOf(&c.C, registers)}
+	}
+	return small
+}
+
+func placeOf(p *tile.Place, registers int) runtime.Place {
+	at := p.Offset
+	if p.Kind == tile.InRegister {
+		at += registers
+	}
 	kinds := [...]runtime.PlaceKind{tile.Nowhere: runtime.Nowhere, tile.InInput: runtime.InInput, tile.InOutput: runtime.InOutput,
 		tile.InRegister: runtime.InScratch, tile.InConstant: runtime.InConst}
-	return runtime.Place{Kind: kinds[p.Kind], Index: p.Index, Offset: p.Offset, Const: p.Value}
+	return runtime.Place{Kind: kinds[p.Kind], Index: p.Index, Offset: at, Const: p.Value}
 }
 
 func smallInput(i int) runtime.Place { return runtime.Place{Kind: runtime.InInput, Index: i} }

@@ -1,4 +1,4 @@
-// Package native makes machine code of chains of elementwise ops at run time: one loop over memory, in which a vector of each operand is
+// Package native makes machine code at run time: of chains of elementwise ops, and of products of small matrices. A chain is one loop over memory, in which a vector of each operand is
 // loaded, everything that follows from it is computed in registers, and the results are stored.
 //
 // A [Builder] takes the chain op by op, by the names of the loops of package vec. The code is put together from those loops' own bodies, which
@@ -14,6 +14,7 @@
 //	assign.go    which register holds what, and when; spills
 //	emit.go      the loop around it, and constants
 //	code.go      Code: memory that can be executed, and calling it
+//	product.go   Product: small products of matrices, which are code of their own
 //
 // The code runs on the stack of the goroutine that calls it, and nothing of Go's runtime knows it: it makes no calls, is given all the memory it
 // touches, and returns after so many vectors that the garbage collector never waits for long ([Code.Most]). Memory is writable while the code is

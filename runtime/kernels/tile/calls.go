@@ -38,13 +38,28 @@ const MostInCalls = 512
 // take. It reports false for programs over more elements, and for those of which the calls together take longer than the way to the program, and
 // code made for it at run time, would.
 func (p *Program) Calls() (calls []Call, registers int, ok bool) {
+	calls, _, registers, ok = p.calls()
+	return calls, registers, ok
+}
+
+// ResultCalls is Calls for a program with a result, and where that is then.
+func (p *Program) ResultCalls() (calls []Call, result Place, registers int, ok bool) {
+	calls, at, registers, ok := p.calls()
+	if !ok || at[p.result].Kind == Nowhere {
+		return nil, Place{}, 0, false
+	}
+	return calls, at[p.result], registers, true
+}
+
+// calls is Calls, and where the registers are.
+func (p *Program) calls() (calls []Call, at []Place, registers int, ok bool) {
 	n := p.Len()
 	if n == 0 || n > MostInCalls {
-		return nil, 0, false
+		return nil, nil, 0, false
 	}
 	const align = 64
 	room := (n*max(1, slices.Max(p.widths)) + align - 1) &^ (align - 1)
-	at := make([]Place, len(p.regs))
+	at = make([]Place, len(p.regs))
 	slots := make(map[int]int) // register memory → place
 	for i, r := range p.regs {
 		if r.slot < 0 {
@@ -83,12 +98,12 @@ func (p *Program) Calls() (calls []Call, registers int, ok bool) {
 		switch {
 		case l.mode == gathered && n > 1:
 			if l.widen != nil || at[l.reg].Kind == Nowhere {
-				return nil, 0, false
+				return nil, nil, 0, false
 			}
 			bring, single, whole := p.gathering(l)
 			switch {
 			case bring == nil:
-				return nil, 0, false
+				return nil, nil, 0, false
 			case whole && l.direct < 0:
 				at[l.reg] = Place{Kind: InInput, Index: l.arg, Offset: single * width}
 				continue
@@ -104,7 +119,7 @@ func (p *Program) Calls() (calls []Call, registers int, ok bool) {
 			}
 			fill := fillLoop(width)
 			if fill == nil {
-				return nil, 0, false
+				return nil, nil, 0, false
 			}
 			calls = append(calls, Call{Loop: fill, N: n, D: at[l.reg], A: from})
 		case l.widen != nil:
@@ -128,7 +143,7 @@ func (p *Program) Calls() (calls []Call, registers int, ok bool) {
 			calls = append(calls, Call{Loop: copyLoop(s.typ.ByteSize()), N: n, D: out, A: at[s.reg]})
 		}
 	}
-	return calls, len(slots) * room, n <= fewInCalls || len(calls)*(callCost+n/callElements)+max(0, gathers-freeGathers) <= wayToProgram
+	return calls, at, len(slots) * room, n <= fewInCalls || len(calls)*(callCost+n/callElements)+max(0, gathers-freeGathers) <= wayToProgram
 }
 
 // What calls cost, in about half nanoseconds: each, and elements of it beyond what code takes for an op on one; gathering an element, beyond what the program takes. And
