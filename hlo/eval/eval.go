@@ -12,7 +12,7 @@
 //	eval.go plan.go       evaluating modules, computations, instructions; the order of evaluation; errors
 //	values.go lanes.go    literals to numbers and back; runs of numbers
 //	program.go apply.go   elementwise code and computations on scalars, compiled to run on many elements at once
-//	elementwise.go …ops.go compare.go convert.go   what the elementwise ops compute, with trig.go and arcs.go for accuracy
+//	elementwise.go …ops.go compare.go convert.go   what the elementwise ops compute, with arcs.go for accuracy
 //	data.go strided.go indexing.go   moving elements
 //	contraction.go gemm.go convolution.go ragged.go   sums of products
 //	reduction.go window.go sort.go scan.go   ops that apply a computation

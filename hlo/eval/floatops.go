@@ -18,7 +18,7 @@ var floatUnary = map[hlo.Opcode]laneOp{
 	hlo.OpAtanh:               floatFunc(math.Atanh),
 	hlo.OpCbrt:                floatFunc(math.Cbrt),
 	hlo.OpCeil:                floatFunc(math.Ceil),
-	hlo.OpCosine:              floatFunc(cos),
+	hlo.OpCosine:              floatFunc(elementary.Cos),
 	hlo.OpCosh:                floatFunc(elementary.Cosh),
 	hlo.OpErf:                 floatFunc(math.Erf),
 	hlo.OpExponential:         floatFunc(elementary.Exp),
@@ -31,10 +31,10 @@ var floatUnary = map[hlo.Opcode]laneOp{
 	hlo.OpRoundNearestEven:    floatFunc(math.RoundToEven),
 	hlo.OpRsqrt:               floatFunc(func(x float64) float64 { return 1 / math.Sqrt(x) }),
 	hlo.OpSign:                floatFunc(sign),
-	hlo.OpSine:                floatFunc(sin),
+	hlo.OpSine:                floatFunc(elementary.Sin),
 	hlo.OpSinh:                floatFunc(elementary.Sinh),
 	hlo.OpSqrt:                floatFunc(math.Sqrt),
-	hlo.OpTan:                 floatFunc(tan),
+	hlo.OpTan:                 floatFunc(elementary.Tan),
 	hlo.OpTanh:                floatFunc(math.Tanh),
 	hlo.OpNegate: func(d, a, _, _ *lanes) {
 		x := a.f[:len(d.f)]

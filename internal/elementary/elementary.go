@@ -1,4 +1,4 @@
-// Package elementary has the functions of package math that do not serve their whole range there.
+// Package elementary has the functions of package math that do not serve their whole range there, or lose digits in parts of it.
 package elementary
 
 import "math"

@@ -63,6 +63,9 @@ func testElementwise(t *testing.T) {
 		unary(op, []string{"f32"}, 2e-7)
 		unary(op, []string{"bf16", "f16"}, 0.01)
 	}
+	for _, op := range []hlo.Opcode{hlo.OpSine, hlo.OpCosine, hlo.OpTan} {
+		unary(op, []string{"f64"}, 1e-15)
+	}
 }
 
 func TestElementwiseTypes(t *testing.T) {

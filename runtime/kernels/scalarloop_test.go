@@ -314,10 +314,12 @@ ENTRY main {
 
 // TestScalarLoopTurns: angles of any size have a sine and a cosine in a loop over scalars.
 func TestScalarLoopTurns(t *testing.T) {
-	m, err := parser.Parse("turning.hlo", turning)
-	require.NoError(t, err)
-	o := difftest.Run(t.Context(), m, difftest.Config{Pipeline: "cpu", Fill: arrays.Random, Seed: 1})
-	require.True(t, o.Verdict.OK() && o.Verdict != difftest.BothRefuse, "%s: %v", o.Verdict, o.Err)
+	for _, typ := range []string{"f32", "f64"} {
+		m, err := parser.Parse("turning.hlo", strings.ReplaceAll(turning, "f32", typ))
+		require.NoError(t, err)
+		o := difftest.Run(t.Context(), m, difftest.Config{Pipeline: "cpu", Fill: arrays.Random, Seed: 1})
+		require.True(t, o.Verdict.OK() && o.Verdict != difftest.BothRefuse, "%s: %v", o.Verdict, o.Err)
+	}
 }
 
 func FuzzScalarLoops(f *testing.F) {

@@ -13,6 +13,8 @@ type Loop func(n int, d, a, b, c unsafe.Pointer)
 // Inline writes the instructions that compute what a [Loop] does to one element. They use vector registers from 16 on and masks, and nothing
 // else. The operands are at the low end of args; the register with the result is returned. Constant is where 16 bytes are in the code.
 type Inline interface {
+	// Below is the power of two below which the magnitude of the only operand has to be, a double or a single one; the loop is called for others. It is 0 if there is no limit.
+	Below() (power int, double bool)
 	Write(c *amd64.Code, args []amd64.Reg, constant func([16]byte) amd64.Label) amd64.Reg
 }
 

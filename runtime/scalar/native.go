@@ -53,7 +53,7 @@ func (p *Program) runNative(s *State) bool {
 		switch in.op {
 		case opEnd:
 			return true
-		case opCall:
+		case opCall, opInline:
 			p.loops[in.m].loop(1, unsafe.Add(r, in.d), unsafe.Add(r, in.a), unsafe.Add(r, in.b), unsafe.Add(r, in.c))
 			at++
 		default:

@@ -30,6 +30,8 @@ func translate(p *Program, gentle bool) (code []byte, entries []int32) {
 		switch {
 		case in.op == opEnd || in.op == opCall:
 			t.exitTo(i)
+		case in.op == opInline:
+			out = append(out, t.inline(in, i)...)
 		case in.op.branches():
 			out = append(out, t.branch(in, i)...)
 		case rolesOf[in.op].d == roleFloat || rolesOf[in.op].a == roleFloat:

@@ -52,9 +52,6 @@ func (t *translator) float(in *instr) {
 	case opBlend4, opBlend8:
 		t.blendBy(in)
 		return
-	case opInline:
-		t.inline(in)
-		return
 	}
 	double := o >= opAddF64
 	if double {
@@ -113,17 +110,36 @@ func (t *translator) setFloat(o amd64.FOp, double bool, in *instr) {
 	t.setNumber(in.d, r)
 }
 
-// inline writes a loop's instructions.
-func (t *translator) inline(in *instr) {
+// inline writes instruction i, a loop's instructions, and leaves operands that are not for them to the loop.
+func (t *translator) inline(in *instr, i int) (out []exit) {
 	callee := &t.p.loops[in.m]
 	var args []amd64.Reg
 	for k, at := range []uint16{in.a, in.b, in.c}[:callee.args] {
 		args = append(args, t.numberIn(at, true, [...]amd64.Reg{0, 1, 15}[k]))
 	}
+	if power, double := callee.inline.Below(); power > 0 {
+		large := t.NewLabel()
+		out = append(out, exit{large, i})
+		t.belowPower(args[0], power, double, large)
+	}
 	r := callee.inline.Write(&t.Code, args, t.constant)
 	d := t.target(in.d, roleFloat, 0)
 	t.Vector(&amd64.Vector{Op: amd64.VMOVAPS, Wide: true, Bits: 128, D: amd64.R(d), Y: amd64.R(r)})
 	t.setNumber(in.d, d)
+	return out
+}
+
+// belowPower goes to large if the magnitude of x is a power of two or more, or NaN: its exponent says so.
+func (t *translator) belowPower(x amd64.Reg, power int, double bool, large amd64.Label) {
+	bias, rest := int32(127), byte(24)
+	if double {
+		bias, rest = 1023, 53
+	}
+	t.FromFloat(rax, x)
+	t.ShiftImm(amd64.SHL, double, rax, 1) // without the sign
+	t.ShiftImm(amd64.SHR, double, rax, rest)
+	t.DoImm(amd64.CMP, false, amd64.R(rax), bias+int32(power))
+	t.JumpIf(amd64.GE, large)
 }
 
 // constant is where 16 bytes are, behind the code.

@@ -13,14 +13,15 @@ type Element struct {
 	e      *expansion
 	args   []int
 	result int
+	below  int
 }
 
 // firstSpare is the first vector register that an Element may use.
 const firstSpare = 16
 
-// NewElement is that of the loop with this name. It reports false for loops without a recipe, whose elements change their width, and that need
-// more registers.
-func NewElement(name vec.Name) (*Element, bool) {
+// NewElement is that of the loop with this name, which serves magnitudes below a power of two, or all if that is 0. It reports false for loops without a recipe, whose
+// elements change their width, that take vectors apart, and that need more registers.
+func NewElement(name vec.Name, below int) (*Element, bool) {
 	r := vec.FindRecipe(name)
 	if r == nil || vec.InUse() != vec.AVX512 || r.Lane < 4 || disabled.Load() {
 		return nil, false
@@ -30,7 +31,7 @@ func NewElement(name vec.Name) (*Element, bool) {
 			return nil, false
 		}
 	}
-	x := &Element{e: &expansion{lane: r.Lane, wide: true, isMask: make([]bool, 1), numbers: make(map[[16]byte]int)}}
+	x := &Element{below: below, e: &expansion{lane: r.Lane, wide: true, isMask: make([]bool, 1), numbers: make(map[[16]byte]int)}}
 	names := make(map[vec.Operand]int)
 	for _, a := range r.Args {
 		names[a] = x.e.register(false)
@@ -39,7 +40,7 @@ func NewElement(name vec.Name) (*Element, bool) {
 	x.e.splice(r.Body, names, memory{})
 	x.result = names[r.Result]
 	for i := range x.e.code {
-		if x.e.code[i].bits != 512 {
+		if halves := x.e.code[i].op == amd64.VEXTRACTF64X4; halves || x.e.code[i].bits != 512 {
 			return nil, false
 		}
 		x.e.code[i].bits = 128
@@ -54,6 +55,9 @@ func NewElement(name vec.Name) (*Element, bool) {
 // Lane is the size of the element in bytes, and Args the number of its operands, which are as large.
 func (x *Element) Lane() int { return x.e.lane }
 func (x *Element) Args() int { return len(x.args) }
+
+// Below is the power of two below which the magnitude of the only operand has to be, or 0, and whether that is one of f64.
+func (x *Element) Below() (power int, double bool) { return x.below, x.e.lane == 8 }
 
 // assigner has the operands in the first spare registers, and keeps the result.
 func (x *Element) assigner(c *amd64.Code) *assigner {

@@ -29,7 +29,7 @@ func interesting(lane int) (bits []uint64) {
 func TestElement(t *testing.T) {
 	tried := 0
 	for name := range vec.Recipes() {
-		e, ok := native.NewElement(name)
+		e, ok := native.NewElement(name, 0)
 		if !ok {
 			continue
 		}

@@ -35,7 +35,9 @@ func thinRows(dst, src []uint32, rows, cols, dstStride, srcStride int) {
 		}
 		r += n
 	}
-	plain(dst[r:], src[r*srcStride:], rows-r, cols, dstStride, srcStride)
+	if r < rows { // else src may end before row r
+		plain(dst[r:], src[r*srcStride:], rows-r, cols, dstStride, srcStride)
+	}
 }
 
 // thinColumns transposes less than a square of rows to columns that lie one behind the other: what is written behind a column is overwritten by the next ones.

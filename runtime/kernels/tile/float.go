@@ -45,7 +45,6 @@ var floatUnary32 = map[hlo.Opcode]weighted{
 	hlo.OpTan:                 wide(math.Tan, 14),
 }
 
-// floatUnary64 leaves out sine, cosine and tangent: those of package math lose digits near multiples of pi.
 var floatUnary64 = map[hlo.Opcode]weighted{
 	hlo.OpNegate:              {negate[float64], 1},
 	hlo.OpSign:                {sign[float64], 1},
@@ -65,12 +64,15 @@ var floatUnary64 = map[hlo.Opcode]weighted{
 	hlo.OpAsinh:               double(math.Asinh, 20),
 	hlo.OpAtanh:               double(math.Atanh, 20),
 	hlo.OpCbrt:                double(math.Cbrt, 10),
+	hlo.OpCosine:              double(elementary.Cos, 12),
 	hlo.OpCosh:                double(elementary.Cosh, 16),
 	hlo.OpErf:                 double(math.Erf, 16),
 	hlo.OpExponentialMinusOne: double(math.Expm1, 12),
 	hlo.OpLog:                 double(elementary.Log, 8),
 	hlo.OpLogPlusOne:          double(math.Log1p, 12),
+	hlo.OpSine:                double(elementary.Sin, 12),
 	hlo.OpSinh:                double(elementary.Sinh, 16),
+	hlo.OpTan:                 double(elementary.Tan, 14),
 }
 
 func wide(f func(float64) float64, weight int) weighted {

@@ -94,8 +94,12 @@ func (w *scalarWriter) step(p *Program, k int) {
 	v, ok := w.b.Named(name, known...)
 	if !ok {
 		var inline scalar.Inline
-		if !s.exchanged && !isTurn(s.vector) {
-			if e, ok := native.NewElement(s.vector); ok && e.Args() == len(args) {
+		if !s.exchanged {
+			below := 0
+			if isTurn(s.vector) {
+				below = mostTurned
+			}
+			if e, ok := native.NewElement(s.vector, below); ok && e.Args() == len(args) {
 				inline = e
 			}
 		}

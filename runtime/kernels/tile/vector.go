@@ -39,22 +39,24 @@ func isApproximated(op hlo.Opcode) bool {
 
 // isTurn reports whether a loop computes angles, for which large numbers are another matter.
 func isTurn(name vectors.Name) bool {
-	return name.Types[0] == hlo.F32 && (name.Op == hlo.OpSine || name.Op == hlo.OpCosine || name.Op == hlo.OpTan)
+	return name.Op == hlo.OpSine || name.Op == hlo.OpCosine || name.Op == hlo.OpTan
 }
 
 // turns is the loop in assembly for sine, cosine and tangent, which is not for large numbers: a stretch with one of them is left to Go.
 func turns(name vectors.Name, portable loop) loop {
-	fn, magnitude := vectors.Find(name, nil), vectors.Find(vectors.Of(hlo.OpAbs, hlo.F32).In(vectors.Folding), nil)
-	if fn == nil || magnitude == nil {
+	typ := name.Types[0]
+	fn, magnitude := vectors.Find(name, nil), vectors.Find(vectors.Of(hlo.OpAbs, typ).In(vectors.Folding), largest64)
+	if fn == nil {
 		return portable
 	}
+	width := typ.ByteSize()
 	return func(n int, d, a, _, _ unsafe.Pointer) {
-		largest := largestPool.Get().(*float32)
+		largest := largestPool.Get().(*float64)
 		for at := 0; at < n; at += Size {
 			k := min(Size, n-at)
-			z, x := unsafe.Add(d, 4*at), unsafe.Add(a, 4*at)
+			z, x := unsafe.Add(d, width*at), unsafe.Add(a, width*at)
 			magnitude(k, unsafe.Pointer(largest), x, nil, nil)
-			if *largest < 1<<16 {
+			if typ == hlo.F32 && *(*float32)(unsafe.Pointer(largest)) < 1<<mostTurned || typ == hlo.F64 && *largest < 1<<mostTurned {
 				fn(k, z, x, nil, nil)
 			} else {
 				portable(k, z, x, nil, nil)
@@ -64,8 +66,20 @@ func turns(name vectors.Name, portable loop) loop {
 	}
 }
 
+// largest64 is the folding loop of abs where vectors have none for f64: the greatest magnitude, or NaN if there is one.
+func largest64(n int, d, a, _, _ unsafe.Pointer) {
+	most := uint64(0)
+	for _, x := range vec[uint64](a, n) {
+		most = max(most, x&^(1<<63))
+	}
+	*(*uint64)(d) = most
+}
+
+// mostTurned is the power of two from which on magnitudes are too large for the loops in assembly.
+const mostTurned = 16
+
 // largestPool has room for results of the folding loop of abs: what loops are given is on the heap.
-var largestPool = sync.Pool{New: func() any { return new(float32) }}
+var largestPool = sync.Pool{New: func() any { return new(float64) }}
 
 // shortSpace is the number of elements up to which loops in Go are faster than assembly: vectors that are stored under a mask cannot be
 // loaded again before they are in the cache.
@@ -123,7 +137,7 @@ func vectorName(op hlo.Opcode, t hlo.PrimitiveType) vectors.Name {
 		return vectors.Name{}
 	}
 	switch op {
-	case hlo.OpMaximum, hlo.OpMinimum, hlo.OpAbs, hlo.OpSign, hlo.OpPower:
+	case hlo.OpMaximum, hlo.OpMinimum, hlo.OpAbs, hlo.OpSign, hlo.OpPower, hlo.OpDivide, hlo.OpRemainder:
 		return vectors.Of(op, t)
 	}
 	return vectors.Of(op, vectors.Unsigned(t))

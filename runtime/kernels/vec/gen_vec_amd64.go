@@ -756,6 +756,26 @@ func powerU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func powerU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// divideS32AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderS32AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideU32AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderU32AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // select8AVX512 sets d to b where a is set, else to c.
 //
 //go:noescape
@@ -1311,6 +1331,16 @@ func tanhF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //go:noescape
 func logisticF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sineF64AVX512 sets d to the sine, for magnitudes below 2^16.
+//
+//go:noescape
+func sineF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// cosineF64AVX512 sets d to the cosine, for magnitudes below 2^16.
+//
+//go:noescape
+func cosineF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // tanF32AVX512 sets d to the tangent, for magnitudes below 2^16.
 //
 //go:noescape
@@ -1430,6 +1460,11 @@ func leastRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Poin
 //
 //go:noescape
 func magnitudeF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// magnitudeF64AVX512 folds n elements at a into one at d.
+//
+//go:noescape
+func magnitudeF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // sumI8AVX512 folds n elements at a into one at d.
 //
@@ -2686,6 +2721,16 @@ func powerU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func powerU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// divideS32AVX2 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderS32AVX2 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // select8AVX2 sets d to b where a is set, else to c.
 //
 //go:noescape
@@ -3155,6 +3200,16 @@ func tanhF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c 
 //
 //go:noescape
 func logisticF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sineF64AVX2 sets d to the sine, for magnitudes below 2^16.
+//
+//go:noescape
+func sineF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// cosineF64AVX2 sets d to the cosine, for magnitudes below 2^16.
+//
+//go:noescape
+func cosineF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // tanF32AVX2 sets d to the tangent, for magnitudes below 2^16.
 //

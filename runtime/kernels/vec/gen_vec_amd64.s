@@ -8210,6 +8210,312 @@ done:
 	VZEROUPPER
 	RET
 
+// func divideS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS       (DX)(SI*4), Z0
+	VMOVUPS       (BX)(SI*4), Z1
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VCVTDQ2PD     Y0, Z0
+	VCVTDQ2PD     Y2, Z2
+	VEXTRACTF64X4 $0x01, Z1, Y8
+	VCVTDQ2PD     Y1, Z7
+	VCVTDQ2PD     Y8, Z8
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z9
+	VDIVPD        Z7, Z9, Z7
+	VMULPD        Z7, Z0, Z0
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z7
+	VDIVPD        Z8, Z7, Z7
+	VMULPD        Z7, Z2, Z2
+	VCVTTPD2DQ    Z0, Y10
+	VCVTTPD2DQ    Z2, Y0
+	VINSERTF64X4  $0x01, Y0, Z10, Z0
+	VPXORD        Z3, Z3, Z3
+	VPCMPD        $0x00, Z3, Z1, K1
+	VMOVUPS       all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS     Z1, Z0, K1, Z4
+	VMOVUPS       Z4, (CX)(SI*4)
+	ADDQ          $+16, SI
+	SUBQ          $+16, AX
+	CMPQ          AX, $+16
+	JGE           many
+
+rest:
+	TESTQ         AX, AX
+	JLE           done
+	MOVQ          $+16, R8
+	CMPQ          AX, R8
+	CMOVQLT       AX, R8
+	MOVQ          $-1, DI
+	BZHIQ         R8, DI, DI
+	KMOVQ         DI, K1
+	VMOVUPS.Z     (DX)(SI*4), K1, Z0
+	VMOVUPS.Z     (BX)(SI*4), K1, Z1
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VCVTDQ2PD     Y0, Z0
+	VCVTDQ2PD     Y2, Z2
+	VEXTRACTF64X4 $0x01, Z1, Y4
+	VCVTDQ2PD     Y1, Z3
+	VCVTDQ2PD     Y4, Z4
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z7
+	VDIVPD        Z3, Z7, Z3
+	VMULPD        Z3, Z0, Z0
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z3
+	VDIVPD        Z4, Z3, Z3
+	VMULPD        Z3, Z2, Z2
+	VCVTTPD2DQ    Z0, Y10
+	VCVTTPD2DQ    Z2, Y0
+	VINSERTF64X4  $0x01, Y0, Z10, Z0
+	VPXORD        Z5, Z5, Z5
+	VPCMPD        $0x00, Z5, Z1, K2
+	VMOVUPS       all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS     Z1, Z0, K2, Z6
+	VMOVUPS       Z6, K1, (CX)(SI*4)
+	ADDQ          $+16, SI
+	SUBQ          $+16, AX
+	JMP           rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_3ff0000000001000<>+0(SB)/8, $0x3ff0000000001000
+DATA all64_3ff0000000001000<>+8(SB)/8, $0x3ff0000000001000
+DATA all64_3ff0000000001000<>+16(SB)/8, $0x3ff0000000001000
+DATA all64_3ff0000000001000<>+24(SB)/8, $0x3ff0000000001000
+DATA all64_3ff0000000001000<>+32(SB)/8, $0x3ff0000000001000
+DATA all64_3ff0000000001000<>+40(SB)/8, $0x3ff0000000001000
+DATA all64_3ff0000000001000<>+48(SB)/8, $0x3ff0000000001000
+DATA all64_3ff0000000001000<>+56(SB)/8, $0x3ff0000000001000
+GLOBL all64_3ff0000000001000<>(SB), RODATA|NOPTR, $64
+
+// func remainderS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·remainderS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS       (DX)(SI*4), Z0
+	VMOVUPS       (BX)(SI*4), Z1
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VCVTDQ2PD     Y0, Z2
+	VCVTDQ2PD     Y3, Z3
+	VEXTRACTF64X4 $0x01, Z1, Y5
+	VCVTDQ2PD     Y1, Z4
+	VCVTDQ2PD     Y5, Z5
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z6
+	VDIVPD        Z4, Z6, Z4
+	VMULPD        Z4, Z2, Z2
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z4
+	VDIVPD        Z5, Z4, Z4
+	VMULPD        Z4, Z3, Z3
+	VCVTTPD2DQ    Z2, Y7
+	VCVTTPD2DQ    Z3, Y2
+	VINSERTF64X4  $0x01, Y2, Z7, Z2
+	VPMULLD       Z1, Z2, Z1
+	VPSUBD        Z1, Z0, Z0
+	VMOVUPS       Z0, (CX)(SI*4)
+	ADDQ          $+16, SI
+	SUBQ          $+16, AX
+	CMPQ          AX, $+16
+	JGE           many
+
+rest:
+	TESTQ         AX, AX
+	JLE           done
+	MOVQ          $+16, R8
+	CMPQ          AX, R8
+	CMOVQLT       AX, R8
+	MOVQ          $-1, DI
+	BZHIQ         R8, DI, DI
+	KMOVQ         DI, K1
+	VMOVUPS.Z     (DX)(SI*4), K1, Z0
+	VMOVUPS.Z     (BX)(SI*4), K1, Z1
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VCVTDQ2PD     Y0, Z2
+	VCVTDQ2PD     Y3, Z3
+	VEXTRACTF64X4 $0x01, Z1, Y5
+	VCVTDQ2PD     Y1, Z4
+	VCVTDQ2PD     Y5, Z5
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z6
+	VDIVPD        Z4, Z6, Z4
+	VMULPD        Z4, Z2, Z2
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z4
+	VDIVPD        Z5, Z4, Z4
+	VMULPD        Z4, Z3, Z3
+	VCVTTPD2DQ    Z2, Y7
+	VCVTTPD2DQ    Z3, Y2
+	VINSERTF64X4  $0x01, Y2, Z7, Z2
+	VPMULLD       Z1, Z2, Z1
+	VPSUBD        Z1, Z0, Z0
+	VMOVUPS       Z0, K1, (CX)(SI*4)
+	ADDQ          $+16, SI
+	SUBQ          $+16, AX
+	JMP           rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS       (DX)(SI*4), Z0
+	VMOVUPS       (BX)(SI*4), Z1
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VCVTUDQ2PD    Y0, Z0
+	VCVTUDQ2PD    Y2, Z2
+	VEXTRACTF64X4 $0x01, Z1, Y3
+	VCVTUDQ2PD    Y1, Z1
+	VCVTUDQ2PD    Y3, Z3
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z4
+	VDIVPD        Z1, Z4, Z1
+	VMULPD        Z1, Z0, Z0
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z1
+	VDIVPD        Z3, Z1, Z1
+	VMULPD        Z1, Z2, Z1
+	VCVTTPD2UDQ   Z0, Y5
+	VCVTTPD2UDQ   Z1, Y0
+	VINSERTF64X4  $0x01, Y0, Z5, Z0
+	VMOVUPS       Z0, (CX)(SI*4)
+	ADDQ          $+16, SI
+	SUBQ          $+16, AX
+	CMPQ          AX, $+16
+	JGE           many
+
+rest:
+	TESTQ         AX, AX
+	JLE           done
+	MOVQ          $+16, R8
+	CMPQ          AX, R8
+	CMOVQLT       AX, R8
+	MOVQ          $-1, DI
+	BZHIQ         R8, DI, DI
+	KMOVQ         DI, K1
+	VMOVUPS.Z     (DX)(SI*4), K1, Z0
+	VMOVUPS.Z     (BX)(SI*4), K1, Z1
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VCVTUDQ2PD    Y0, Z0
+	VCVTUDQ2PD    Y2, Z2
+	VEXTRACTF64X4 $0x01, Z1, Y3
+	VCVTUDQ2PD    Y1, Z1
+	VCVTUDQ2PD    Y3, Z3
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z4
+	VDIVPD        Z1, Z4, Z1
+	VMULPD        Z1, Z0, Z0
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z1
+	VDIVPD        Z3, Z1, Z1
+	VMULPD        Z1, Z2, Z1
+	VCVTTPD2UDQ   Z0, Y5
+	VCVTTPD2UDQ   Z1, Y0
+	VINSERTF64X4  $0x01, Y0, Z5, Z0
+	VMOVUPS       Z0, K1, (CX)(SI*4)
+	ADDQ          $+16, SI
+	SUBQ          $+16, AX
+	JMP           rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·remainderU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS       (DX)(SI*4), Z0
+	VMOVUPS       (BX)(SI*4), Z1
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VCVTUDQ2PD    Y0, Z2
+	VCVTUDQ2PD    Y3, Z3
+	VEXTRACTF64X4 $0x01, Z1, Y5
+	VCVTUDQ2PD    Y1, Z4
+	VCVTUDQ2PD    Y5, Z5
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z6
+	VDIVPD        Z4, Z6, Z4
+	VMULPD        Z4, Z2, Z2
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z4
+	VDIVPD        Z5, Z4, Z4
+	VMULPD        Z4, Z3, Z3
+	VCVTTPD2UDQ   Z2, Y7
+	VCVTTPD2UDQ   Z3, Y2
+	VINSERTF64X4  $0x01, Y2, Z7, Z2
+	VPMULLD       Z1, Z2, Z1
+	VPSUBD        Z1, Z0, Z0
+	VMOVUPS       Z0, (CX)(SI*4)
+	ADDQ          $+16, SI
+	SUBQ          $+16, AX
+	CMPQ          AX, $+16
+	JGE           many
+
+rest:
+	TESTQ         AX, AX
+	JLE           done
+	MOVQ          $+16, R8
+	CMPQ          AX, R8
+	CMOVQLT       AX, R8
+	MOVQ          $-1, DI
+	BZHIQ         R8, DI, DI
+	KMOVQ         DI, K1
+	VMOVUPS.Z     (DX)(SI*4), K1, Z0
+	VMOVUPS.Z     (BX)(SI*4), K1, Z1
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VCVTUDQ2PD    Y0, Z2
+	VCVTUDQ2PD    Y3, Z3
+	VEXTRACTF64X4 $0x01, Z1, Y5
+	VCVTUDQ2PD    Y1, Z4
+	VCVTUDQ2PD    Y5, Z5
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z6
+	VDIVPD        Z4, Z6, Z4
+	VMULPD        Z4, Z2, Z2
+	VMOVUPD       all64_3ff0000000001000<>+0(SB), Z4
+	VDIVPD        Z5, Z4, Z4
+	VMULPD        Z4, Z3, Z3
+	VCVTTPD2UDQ   Z2, Y7
+	VCVTTPD2UDQ   Z3, Y2
+	VINSERTF64X4  $0x01, Y2, Z7, Z2
+	VPMULLD       Z1, Z2, Z1
+	VPSUBD        Z1, Z0, Z0
+	VMOVUPS       Z0, K1, (CX)(SI*4)
+	ADDQ          $+16, SI
+	SUBQ          $+16, AX
+	JMP           rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func select8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·select8AVX512(SB), NOSPLIT, $0-40
@@ -16739,6 +17045,486 @@ done:
 	VZEROUPPER
 	RET
 
+// func sineF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sineF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(BX*8), Z0
+	VPANDQ       all64_8000000000000000<>+0(SB), Z0, Z1
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VMULPD       all64_3fe45f306dc9c883<>+0(SB), Z0, Z6
+	VRNDSCALEPD  $0x00, Z6, Z6
+	VMOVUPD      Z0, Z0
+	VFNMADD231PD all64_3ff921fb54442d18<>+0(SB), Z6, Z0
+	VMULPD       all64_3c91a62633145c07<>+0(SB), Z6, Z7
+	VSUBPD       Z7, Z0, Z8
+	VSUBPD       Z0, Z8, Z9
+	VSUBPD       Z9, Z8, Z10
+	VSUBPD       Z10, Z0, Z0
+	VADDPD       Z9, Z7, Z9
+	VSUBPD       Z9, Z0, Z0
+	VMOVUPD      Z7, Z7
+	VFMSUB231PD  all64_3c91a62633145c07<>+0(SB), Z6, Z7
+	VSUBPD       Z7, Z0, Z0
+	VMOVUPD      Z0, Z0
+	VFNMADD231PD all64_b91f1976b7ed8fbc<>+0(SB), Z6, Z0
+	VMULPD       Z8, Z8, Z7
+	VMULPD       all64_3fe0000000000000<>+0(SB), Z7, Z9
+	VMULPD       Z8, Z7, Z10
+	VMOVUPD      all64_3de5d93a5acfd57c<>+0(SB), Z11
+	VFMADD213PD  all64_be5ae5e68a2b9ceb<>+0(SB), Z7, Z11
+	VFMADD213PD  all64_3ec71de357b1fe7d<>+0(SB), Z7, Z11
+	VFMADD213PD  all64_bf2a01a019c161d5<>+0(SB), Z7, Z11
+	VFMADD213PD  all64_3f8111111110f8a6<>+0(SB), Z7, Z11
+	VFMADD213PD  all64_bfc5555555555549<>+0(SB), Z7, Z11
+	VMOVUPD      Z0, Z12
+	VFNMADD231PD Z9, Z0, Z12
+	VMOVUPD      Z12, Z12
+	VFMADD231PD  Z11, Z10, Z12
+	VADDPD       Z12, Z8, Z10
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Z11
+	VSUBPD       Z9, Z11, Z12
+	VMULPD       Z7, Z7, Z13
+	VMOVUPD      all64_bda8fae9be8838d4<>+0(SB), Z14
+	VFMADD213PD  all64_3e21ee9ebdb4b1c4<>+0(SB), Z7, Z14
+	VFMADD213PD  all64_be927e4f809c52ad<>+0(SB), Z7, Z14
+	VFMADD213PD  all64_3efa01a019cb1590<>+0(SB), Z7, Z14
+	VFMADD213PD  all64_bf56c16c16c15177<>+0(SB), Z7, Z14
+	VFMADD213PD  all64_3fa555555555554c<>+0(SB), Z7, Z14
+	VSUBPD       Z12, Z11, Z7
+	VSUBPD       Z9, Z7, Z7
+	VMOVUPD      Z7, Z7
+	VFNMADD231PD Z0, Z8, Z7
+	VMOVUPD      Z7, Z0
+	VFMADD231PD  Z14, Z13, Z0
+	VADDPD       Z0, Z12, Z0
+	VADDPD       all64_4338000000000000<>+0(SB), Z6, Z6
+	VPANDQ       all64_1<>+0(SB), Z6, Z7
+	VPXORD       Z2, Z2, Z2
+	VPCMPQ       $0x04, Z2, Z7, K1
+	VPANDQ       all64_2<>+0(SB), Z6, Z6
+	VPSLLQ       $0x3e, Z6, Z6
+	VBLENDMPD    Z0, Z10, K1, Z3
+	VPXORQ       Z6, Z3, Z0
+	VPXORQ       Z1, Z0, Z0
+	VMOVUPD      Z0, (CX)(BX*8)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, SI
+	BZHIQ        DI, SI, SI
+	KMOVQ        SI, K1
+	VMOVUPD.Z    (DX)(BX*8), K1, Z0
+	VPANDQ       all64_8000000000000000<>+0(SB), Z0, Z1
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VMULPD       all64_3fe45f306dc9c883<>+0(SB), Z0, Z2
+	VRNDSCALEPD  $0x00, Z2, Z2
+	VMOVUPD      Z0, Z0
+	VFNMADD231PD all64_3ff921fb54442d18<>+0(SB), Z2, Z0
+	VMULPD       all64_3c91a62633145c07<>+0(SB), Z2, Z3
+	VSUBPD       Z3, Z0, Z6
+	VSUBPD       Z0, Z6, Z7
+	VSUBPD       Z7, Z6, Z8
+	VSUBPD       Z8, Z0, Z0
+	VADDPD       Z7, Z3, Z7
+	VSUBPD       Z7, Z0, Z0
+	VMOVUPD      Z3, Z3
+	VFMSUB231PD  all64_3c91a62633145c07<>+0(SB), Z2, Z3
+	VSUBPD       Z3, Z0, Z0
+	VMOVUPD      Z0, Z0
+	VFNMADD231PD all64_b91f1976b7ed8fbc<>+0(SB), Z2, Z0
+	VMULPD       Z6, Z6, Z3
+	VMULPD       all64_3fe0000000000000<>+0(SB), Z3, Z7
+	VMULPD       Z6, Z3, Z8
+	VMOVUPD      all64_3de5d93a5acfd57c<>+0(SB), Z9
+	VFMADD213PD  all64_be5ae5e68a2b9ceb<>+0(SB), Z3, Z9
+	VFMADD213PD  all64_3ec71de357b1fe7d<>+0(SB), Z3, Z9
+	VFMADD213PD  all64_bf2a01a019c161d5<>+0(SB), Z3, Z9
+	VFMADD213PD  all64_3f8111111110f8a6<>+0(SB), Z3, Z9
+	VFMADD213PD  all64_bfc5555555555549<>+0(SB), Z3, Z9
+	VMOVUPD      Z0, Z10
+	VFNMADD231PD Z7, Z0, Z10
+	VMOVUPD      Z10, Z10
+	VFMADD231PD  Z9, Z8, Z10
+	VADDPD       Z10, Z6, Z8
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Z9
+	VSUBPD       Z7, Z9, Z10
+	VMULPD       Z3, Z3, Z11
+	VMOVUPD      all64_bda8fae9be8838d4<>+0(SB), Z12
+	VFMADD213PD  all64_3e21ee9ebdb4b1c4<>+0(SB), Z3, Z12
+	VFMADD213PD  all64_be927e4f809c52ad<>+0(SB), Z3, Z12
+	VFMADD213PD  all64_3efa01a019cb1590<>+0(SB), Z3, Z12
+	VFMADD213PD  all64_bf56c16c16c15177<>+0(SB), Z3, Z12
+	VFMADD213PD  all64_3fa555555555554c<>+0(SB), Z3, Z12
+	VSUBPD       Z10, Z9, Z3
+	VSUBPD       Z7, Z3, Z3
+	VMOVUPD      Z3, Z3
+	VFNMADD231PD Z0, Z6, Z3
+	VMOVUPD      Z3, Z0
+	VFMADD231PD  Z12, Z11, Z0
+	VADDPD       Z0, Z10, Z0
+	VADDPD       all64_4338000000000000<>+0(SB), Z2, Z2
+	VPANDQ       all64_1<>+0(SB), Z2, Z3
+	VPXORD       Z4, Z4, Z4
+	VPCMPQ       $0x04, Z4, Z3, K2
+	VPANDQ       all64_2<>+0(SB), Z2, Z2
+	VPSLLQ       $0x3e, Z2, Z2
+	VBLENDMPD    Z0, Z8, K2, Z5
+	VPXORQ       Z2, Z5, Z0
+	VPXORQ       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (CX)(BX*8)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_3fe45f306dc9c883<>+0(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+8(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+16(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+24(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+32(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+40(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+48(SB)/8, $0x3fe45f306dc9c883
+DATA all64_3fe45f306dc9c883<>+56(SB)/8, $0x3fe45f306dc9c883
+GLOBL all64_3fe45f306dc9c883<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3ff921fb54442d18<>+0(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+8(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+16(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+24(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+32(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+40(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+48(SB)/8, $0x3ff921fb54442d18
+DATA all64_3ff921fb54442d18<>+56(SB)/8, $0x3ff921fb54442d18
+GLOBL all64_3ff921fb54442d18<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3c91a62633145c07<>+0(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+8(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+16(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+24(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+32(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+40(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+48(SB)/8, $0x3c91a62633145c07
+DATA all64_3c91a62633145c07<>+56(SB)/8, $0x3c91a62633145c07
+GLOBL all64_3c91a62633145c07<>(SB), RODATA|NOPTR, $64
+
+DATA all64_b91f1976b7ed8fbc<>+0(SB)/8, $0xb91f1976b7ed8fbc
+DATA all64_b91f1976b7ed8fbc<>+8(SB)/8, $0xb91f1976b7ed8fbc
+DATA all64_b91f1976b7ed8fbc<>+16(SB)/8, $0xb91f1976b7ed8fbc
+DATA all64_b91f1976b7ed8fbc<>+24(SB)/8, $0xb91f1976b7ed8fbc
+DATA all64_b91f1976b7ed8fbc<>+32(SB)/8, $0xb91f1976b7ed8fbc
+DATA all64_b91f1976b7ed8fbc<>+40(SB)/8, $0xb91f1976b7ed8fbc
+DATA all64_b91f1976b7ed8fbc<>+48(SB)/8, $0xb91f1976b7ed8fbc
+DATA all64_b91f1976b7ed8fbc<>+56(SB)/8, $0xb91f1976b7ed8fbc
+GLOBL all64_b91f1976b7ed8fbc<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3de5d93a5acfd57c<>+0(SB)/8, $0x3de5d93a5acfd57c
+DATA all64_3de5d93a5acfd57c<>+8(SB)/8, $0x3de5d93a5acfd57c
+DATA all64_3de5d93a5acfd57c<>+16(SB)/8, $0x3de5d93a5acfd57c
+DATA all64_3de5d93a5acfd57c<>+24(SB)/8, $0x3de5d93a5acfd57c
+DATA all64_3de5d93a5acfd57c<>+32(SB)/8, $0x3de5d93a5acfd57c
+DATA all64_3de5d93a5acfd57c<>+40(SB)/8, $0x3de5d93a5acfd57c
+DATA all64_3de5d93a5acfd57c<>+48(SB)/8, $0x3de5d93a5acfd57c
+DATA all64_3de5d93a5acfd57c<>+56(SB)/8, $0x3de5d93a5acfd57c
+GLOBL all64_3de5d93a5acfd57c<>(SB), RODATA|NOPTR, $64
+
+DATA all64_be5ae5e68a2b9ceb<>+0(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA all64_be5ae5e68a2b9ceb<>+8(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA all64_be5ae5e68a2b9ceb<>+16(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA all64_be5ae5e68a2b9ceb<>+24(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA all64_be5ae5e68a2b9ceb<>+32(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA all64_be5ae5e68a2b9ceb<>+40(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA all64_be5ae5e68a2b9ceb<>+48(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA all64_be5ae5e68a2b9ceb<>+56(SB)/8, $0xbe5ae5e68a2b9ceb
+GLOBL all64_be5ae5e68a2b9ceb<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3ec71de357b1fe7d<>+0(SB)/8, $0x3ec71de357b1fe7d
+DATA all64_3ec71de357b1fe7d<>+8(SB)/8, $0x3ec71de357b1fe7d
+DATA all64_3ec71de357b1fe7d<>+16(SB)/8, $0x3ec71de357b1fe7d
+DATA all64_3ec71de357b1fe7d<>+24(SB)/8, $0x3ec71de357b1fe7d
+DATA all64_3ec71de357b1fe7d<>+32(SB)/8, $0x3ec71de357b1fe7d
+DATA all64_3ec71de357b1fe7d<>+40(SB)/8, $0x3ec71de357b1fe7d
+DATA all64_3ec71de357b1fe7d<>+48(SB)/8, $0x3ec71de357b1fe7d
+DATA all64_3ec71de357b1fe7d<>+56(SB)/8, $0x3ec71de357b1fe7d
+GLOBL all64_3ec71de357b1fe7d<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bf2a01a019c161d5<>+0(SB)/8, $0xbf2a01a019c161d5
+DATA all64_bf2a01a019c161d5<>+8(SB)/8, $0xbf2a01a019c161d5
+DATA all64_bf2a01a019c161d5<>+16(SB)/8, $0xbf2a01a019c161d5
+DATA all64_bf2a01a019c161d5<>+24(SB)/8, $0xbf2a01a019c161d5
+DATA all64_bf2a01a019c161d5<>+32(SB)/8, $0xbf2a01a019c161d5
+DATA all64_bf2a01a019c161d5<>+40(SB)/8, $0xbf2a01a019c161d5
+DATA all64_bf2a01a019c161d5<>+48(SB)/8, $0xbf2a01a019c161d5
+DATA all64_bf2a01a019c161d5<>+56(SB)/8, $0xbf2a01a019c161d5
+GLOBL all64_bf2a01a019c161d5<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3f8111111110f8a6<>+0(SB)/8, $0x3f8111111110f8a6
+DATA all64_3f8111111110f8a6<>+8(SB)/8, $0x3f8111111110f8a6
+DATA all64_3f8111111110f8a6<>+16(SB)/8, $0x3f8111111110f8a6
+DATA all64_3f8111111110f8a6<>+24(SB)/8, $0x3f8111111110f8a6
+DATA all64_3f8111111110f8a6<>+32(SB)/8, $0x3f8111111110f8a6
+DATA all64_3f8111111110f8a6<>+40(SB)/8, $0x3f8111111110f8a6
+DATA all64_3f8111111110f8a6<>+48(SB)/8, $0x3f8111111110f8a6
+DATA all64_3f8111111110f8a6<>+56(SB)/8, $0x3f8111111110f8a6
+GLOBL all64_3f8111111110f8a6<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bfc5555555555549<>+0(SB)/8, $0xbfc5555555555549
+DATA all64_bfc5555555555549<>+8(SB)/8, $0xbfc5555555555549
+DATA all64_bfc5555555555549<>+16(SB)/8, $0xbfc5555555555549
+DATA all64_bfc5555555555549<>+24(SB)/8, $0xbfc5555555555549
+DATA all64_bfc5555555555549<>+32(SB)/8, $0xbfc5555555555549
+DATA all64_bfc5555555555549<>+40(SB)/8, $0xbfc5555555555549
+DATA all64_bfc5555555555549<>+48(SB)/8, $0xbfc5555555555549
+DATA all64_bfc5555555555549<>+56(SB)/8, $0xbfc5555555555549
+GLOBL all64_bfc5555555555549<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bda8fae9be8838d4<>+0(SB)/8, $0xbda8fae9be8838d4
+DATA all64_bda8fae9be8838d4<>+8(SB)/8, $0xbda8fae9be8838d4
+DATA all64_bda8fae9be8838d4<>+16(SB)/8, $0xbda8fae9be8838d4
+DATA all64_bda8fae9be8838d4<>+24(SB)/8, $0xbda8fae9be8838d4
+DATA all64_bda8fae9be8838d4<>+32(SB)/8, $0xbda8fae9be8838d4
+DATA all64_bda8fae9be8838d4<>+40(SB)/8, $0xbda8fae9be8838d4
+DATA all64_bda8fae9be8838d4<>+48(SB)/8, $0xbda8fae9be8838d4
+DATA all64_bda8fae9be8838d4<>+56(SB)/8, $0xbda8fae9be8838d4
+GLOBL all64_bda8fae9be8838d4<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3e21ee9ebdb4b1c4<>+0(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA all64_3e21ee9ebdb4b1c4<>+8(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA all64_3e21ee9ebdb4b1c4<>+16(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA all64_3e21ee9ebdb4b1c4<>+24(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA all64_3e21ee9ebdb4b1c4<>+32(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA all64_3e21ee9ebdb4b1c4<>+40(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA all64_3e21ee9ebdb4b1c4<>+48(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA all64_3e21ee9ebdb4b1c4<>+56(SB)/8, $0x3e21ee9ebdb4b1c4
+GLOBL all64_3e21ee9ebdb4b1c4<>(SB), RODATA|NOPTR, $64
+
+DATA all64_be927e4f809c52ad<>+0(SB)/8, $0xbe927e4f809c52ad
+DATA all64_be927e4f809c52ad<>+8(SB)/8, $0xbe927e4f809c52ad
+DATA all64_be927e4f809c52ad<>+16(SB)/8, $0xbe927e4f809c52ad
+DATA all64_be927e4f809c52ad<>+24(SB)/8, $0xbe927e4f809c52ad
+DATA all64_be927e4f809c52ad<>+32(SB)/8, $0xbe927e4f809c52ad
+DATA all64_be927e4f809c52ad<>+40(SB)/8, $0xbe927e4f809c52ad
+DATA all64_be927e4f809c52ad<>+48(SB)/8, $0xbe927e4f809c52ad
+DATA all64_be927e4f809c52ad<>+56(SB)/8, $0xbe927e4f809c52ad
+GLOBL all64_be927e4f809c52ad<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3efa01a019cb1590<>+0(SB)/8, $0x3efa01a019cb1590
+DATA all64_3efa01a019cb1590<>+8(SB)/8, $0x3efa01a019cb1590
+DATA all64_3efa01a019cb1590<>+16(SB)/8, $0x3efa01a019cb1590
+DATA all64_3efa01a019cb1590<>+24(SB)/8, $0x3efa01a019cb1590
+DATA all64_3efa01a019cb1590<>+32(SB)/8, $0x3efa01a019cb1590
+DATA all64_3efa01a019cb1590<>+40(SB)/8, $0x3efa01a019cb1590
+DATA all64_3efa01a019cb1590<>+48(SB)/8, $0x3efa01a019cb1590
+DATA all64_3efa01a019cb1590<>+56(SB)/8, $0x3efa01a019cb1590
+GLOBL all64_3efa01a019cb1590<>(SB), RODATA|NOPTR, $64
+
+DATA all64_bf56c16c16c15177<>+0(SB)/8, $0xbf56c16c16c15177
+DATA all64_bf56c16c16c15177<>+8(SB)/8, $0xbf56c16c16c15177
+DATA all64_bf56c16c16c15177<>+16(SB)/8, $0xbf56c16c16c15177
+DATA all64_bf56c16c16c15177<>+24(SB)/8, $0xbf56c16c16c15177
+DATA all64_bf56c16c16c15177<>+32(SB)/8, $0xbf56c16c16c15177
+DATA all64_bf56c16c16c15177<>+40(SB)/8, $0xbf56c16c16c15177
+DATA all64_bf56c16c16c15177<>+48(SB)/8, $0xbf56c16c16c15177
+DATA all64_bf56c16c16c15177<>+56(SB)/8, $0xbf56c16c16c15177
+GLOBL all64_bf56c16c16c15177<>(SB), RODATA|NOPTR, $64
+
+DATA all64_3fa555555555554c<>+0(SB)/8, $0x3fa555555555554c
+DATA all64_3fa555555555554c<>+8(SB)/8, $0x3fa555555555554c
+DATA all64_3fa555555555554c<>+16(SB)/8, $0x3fa555555555554c
+DATA all64_3fa555555555554c<>+24(SB)/8, $0x3fa555555555554c
+DATA all64_3fa555555555554c<>+32(SB)/8, $0x3fa555555555554c
+DATA all64_3fa555555555554c<>+40(SB)/8, $0x3fa555555555554c
+DATA all64_3fa555555555554c<>+48(SB)/8, $0x3fa555555555554c
+DATA all64_3fa555555555554c<>+56(SB)/8, $0x3fa555555555554c
+GLOBL all64_3fa555555555554c<>(SB), RODATA|NOPTR, $64
+
+DATA all64_4338000000000000<>+0(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+8(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+16(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+24(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+32(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+40(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+48(SB)/8, $0x4338000000000000
+DATA all64_4338000000000000<>+56(SB)/8, $0x4338000000000000
+GLOBL all64_4338000000000000<>(SB), RODATA|NOPTR, $64
+
+DATA all64_2<>+0(SB)/8, $0x0000000000000002
+DATA all64_2<>+8(SB)/8, $0x0000000000000002
+DATA all64_2<>+16(SB)/8, $0x0000000000000002
+DATA all64_2<>+24(SB)/8, $0x0000000000000002
+DATA all64_2<>+32(SB)/8, $0x0000000000000002
+DATA all64_2<>+40(SB)/8, $0x0000000000000002
+DATA all64_2<>+48(SB)/8, $0x0000000000000002
+DATA all64_2<>+56(SB)/8, $0x0000000000000002
+GLOBL all64_2<>(SB), RODATA|NOPTR, $64
+
+// func cosineF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·cosineF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(BX*8), Z0
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VMULPD       all64_3fe45f306dc9c883<>+0(SB), Z0, Z5
+	VRNDSCALEPD  $0x00, Z5, Z5
+	VMOVUPD      Z0, Z0
+	VFNMADD231PD all64_3ff921fb54442d18<>+0(SB), Z5, Z0
+	VMULPD       all64_3c91a62633145c07<>+0(SB), Z5, Z6
+	VSUBPD       Z6, Z0, Z7
+	VSUBPD       Z0, Z7, Z8
+	VSUBPD       Z8, Z7, Z9
+	VSUBPD       Z9, Z0, Z0
+	VADDPD       Z8, Z6, Z8
+	VSUBPD       Z8, Z0, Z0
+	VMOVUPD      Z6, Z6
+	VFMSUB231PD  all64_3c91a62633145c07<>+0(SB), Z5, Z6
+	VSUBPD       Z6, Z0, Z0
+	VMOVUPD      Z0, Z0
+	VFNMADD231PD all64_b91f1976b7ed8fbc<>+0(SB), Z5, Z0
+	VMULPD       Z7, Z7, Z6
+	VMULPD       all64_3fe0000000000000<>+0(SB), Z6, Z8
+	VMULPD       Z7, Z6, Z9
+	VMOVUPD      all64_3de5d93a5acfd57c<>+0(SB), Z10
+	VFMADD213PD  all64_be5ae5e68a2b9ceb<>+0(SB), Z6, Z10
+	VFMADD213PD  all64_3ec71de357b1fe7d<>+0(SB), Z6, Z10
+	VFMADD213PD  all64_bf2a01a019c161d5<>+0(SB), Z6, Z10
+	VFMADD213PD  all64_3f8111111110f8a6<>+0(SB), Z6, Z10
+	VFMADD213PD  all64_bfc5555555555549<>+0(SB), Z6, Z10
+	VMOVUPD      Z0, Z11
+	VFNMADD231PD Z8, Z0, Z11
+	VMOVUPD      Z11, Z11
+	VFMADD231PD  Z10, Z9, Z11
+	VADDPD       Z11, Z7, Z9
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Z10
+	VSUBPD       Z8, Z10, Z11
+	VMULPD       Z6, Z6, Z12
+	VMOVUPD      all64_bda8fae9be8838d4<>+0(SB), Z13
+	VFMADD213PD  all64_3e21ee9ebdb4b1c4<>+0(SB), Z6, Z13
+	VFMADD213PD  all64_be927e4f809c52ad<>+0(SB), Z6, Z13
+	VFMADD213PD  all64_3efa01a019cb1590<>+0(SB), Z6, Z13
+	VFMADD213PD  all64_bf56c16c16c15177<>+0(SB), Z6, Z13
+	VFMADD213PD  all64_3fa555555555554c<>+0(SB), Z6, Z13
+	VSUBPD       Z11, Z10, Z6
+	VSUBPD       Z8, Z6, Z6
+	VMOVUPD      Z6, Z6
+	VFNMADD231PD Z0, Z7, Z6
+	VMOVUPD      Z6, Z0
+	VFMADD231PD  Z13, Z12, Z0
+	VADDPD       Z0, Z11, Z0
+	VADDPD       all64_4338000000000000<>+0(SB), Z5, Z5
+	VPADDQ       all64_1<>+0(SB), Z5, Z5
+	VPANDQ       all64_1<>+0(SB), Z5, Z6
+	VPXORD       Z1, Z1, Z1
+	VPCMPQ       $0x04, Z1, Z6, K1
+	VPANDQ       all64_2<>+0(SB), Z5, Z5
+	VPSLLQ       $0x3e, Z5, Z5
+	VBLENDMPD    Z0, Z9, K1, Z2
+	VPXORQ       Z5, Z2, Z0
+	VMOVUPD      Z0, (CX)(BX*8)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, SI
+	BZHIQ        DI, SI, SI
+	KMOVQ        SI, K1
+	VMOVUPD.Z    (DX)(BX*8), K1, Z0
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VMULPD       all64_3fe45f306dc9c883<>+0(SB), Z0, Z1
+	VRNDSCALEPD  $0x00, Z1, Z1
+	VMOVUPD      Z0, Z0
+	VFNMADD231PD all64_3ff921fb54442d18<>+0(SB), Z1, Z0
+	VMULPD       all64_3c91a62633145c07<>+0(SB), Z1, Z2
+	VSUBPD       Z2, Z0, Z5
+	VSUBPD       Z0, Z5, Z6
+	VSUBPD       Z6, Z5, Z7
+	VSUBPD       Z7, Z0, Z0
+	VADDPD       Z6, Z2, Z6
+	VSUBPD       Z6, Z0, Z0
+	VMOVUPD      Z2, Z2
+	VFMSUB231PD  all64_3c91a62633145c07<>+0(SB), Z1, Z2
+	VSUBPD       Z2, Z0, Z0
+	VMOVUPD      Z0, Z0
+	VFNMADD231PD all64_b91f1976b7ed8fbc<>+0(SB), Z1, Z0
+	VMULPD       Z5, Z5, Z2
+	VMULPD       all64_3fe0000000000000<>+0(SB), Z2, Z6
+	VMULPD       Z5, Z2, Z7
+	VMOVUPD      all64_3de5d93a5acfd57c<>+0(SB), Z8
+	VFMADD213PD  all64_be5ae5e68a2b9ceb<>+0(SB), Z2, Z8
+	VFMADD213PD  all64_3ec71de357b1fe7d<>+0(SB), Z2, Z8
+	VFMADD213PD  all64_bf2a01a019c161d5<>+0(SB), Z2, Z8
+	VFMADD213PD  all64_3f8111111110f8a6<>+0(SB), Z2, Z8
+	VFMADD213PD  all64_bfc5555555555549<>+0(SB), Z2, Z8
+	VMOVUPD      Z0, Z9
+	VFNMADD231PD Z6, Z0, Z9
+	VMOVUPD      Z9, Z9
+	VFMADD231PD  Z8, Z7, Z9
+	VADDPD       Z9, Z5, Z7
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Z8
+	VSUBPD       Z6, Z8, Z9
+	VMULPD       Z2, Z2, Z10
+	VMOVUPD      all64_bda8fae9be8838d4<>+0(SB), Z11
+	VFMADD213PD  all64_3e21ee9ebdb4b1c4<>+0(SB), Z2, Z11
+	VFMADD213PD  all64_be927e4f809c52ad<>+0(SB), Z2, Z11
+	VFMADD213PD  all64_3efa01a019cb1590<>+0(SB), Z2, Z11
+	VFMADD213PD  all64_bf56c16c16c15177<>+0(SB), Z2, Z11
+	VFMADD213PD  all64_3fa555555555554c<>+0(SB), Z2, Z11
+	VSUBPD       Z9, Z8, Z2
+	VSUBPD       Z6, Z2, Z2
+	VMOVUPD      Z2, Z2
+	VFNMADD231PD Z0, Z5, Z2
+	VMOVUPD      Z2, Z0
+	VFMADD231PD  Z11, Z10, Z0
+	VADDPD       Z0, Z9, Z0
+	VADDPD       all64_4338000000000000<>+0(SB), Z1, Z1
+	VPADDQ       all64_1<>+0(SB), Z1, Z1
+	VPANDQ       all64_1<>+0(SB), Z1, Z2
+	VPXORD       Z3, Z3, Z3
+	VPCMPQ       $0x04, Z3, Z2, K2
+	VPANDQ       all64_2<>+0(SB), Z1, Z1
+	VPSLLQ       $0x3e, Z1, Z1
+	VBLENDMPD    Z0, Z7, K2, Z4
+	VPXORQ       Z1, Z4, Z0
+	VMOVUPD      Z0, K1, (CX)(BX*8)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func tanF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·tanF32AVX512(SB), NOSPLIT, $0-40
@@ -16806,36 +17592,6 @@ done:
 	VZEROUPPER
 	RET
 
-DATA all64_3fe45f306dc9c883<>+0(SB)/8, $0x3fe45f306dc9c883
-DATA all64_3fe45f306dc9c883<>+8(SB)/8, $0x3fe45f306dc9c883
-DATA all64_3fe45f306dc9c883<>+16(SB)/8, $0x3fe45f306dc9c883
-DATA all64_3fe45f306dc9c883<>+24(SB)/8, $0x3fe45f306dc9c883
-DATA all64_3fe45f306dc9c883<>+32(SB)/8, $0x3fe45f306dc9c883
-DATA all64_3fe45f306dc9c883<>+40(SB)/8, $0x3fe45f306dc9c883
-DATA all64_3fe45f306dc9c883<>+48(SB)/8, $0x3fe45f306dc9c883
-DATA all64_3fe45f306dc9c883<>+56(SB)/8, $0x3fe45f306dc9c883
-GLOBL all64_3fe45f306dc9c883<>(SB), RODATA|NOPTR, $64
-
-DATA all64_3c91a62633145c07<>+0(SB)/8, $0x3c91a62633145c07
-DATA all64_3c91a62633145c07<>+8(SB)/8, $0x3c91a62633145c07
-DATA all64_3c91a62633145c07<>+16(SB)/8, $0x3c91a62633145c07
-DATA all64_3c91a62633145c07<>+24(SB)/8, $0x3c91a62633145c07
-DATA all64_3c91a62633145c07<>+32(SB)/8, $0x3c91a62633145c07
-DATA all64_3c91a62633145c07<>+40(SB)/8, $0x3c91a62633145c07
-DATA all64_3c91a62633145c07<>+48(SB)/8, $0x3c91a62633145c07
-DATA all64_3c91a62633145c07<>+56(SB)/8, $0x3c91a62633145c07
-GLOBL all64_3c91a62633145c07<>(SB), RODATA|NOPTR, $64
-
-DATA all64_3ff921fb54442d18<>+0(SB)/8, $0x3ff921fb54442d18
-DATA all64_3ff921fb54442d18<>+8(SB)/8, $0x3ff921fb54442d18
-DATA all64_3ff921fb54442d18<>+16(SB)/8, $0x3ff921fb54442d18
-DATA all64_3ff921fb54442d18<>+24(SB)/8, $0x3ff921fb54442d18
-DATA all64_3ff921fb54442d18<>+32(SB)/8, $0x3ff921fb54442d18
-DATA all64_3ff921fb54442d18<>+40(SB)/8, $0x3ff921fb54442d18
-DATA all64_3ff921fb54442d18<>+48(SB)/8, $0x3ff921fb54442d18
-DATA all64_3ff921fb54442d18<>+56(SB)/8, $0x3ff921fb54442d18
-GLOBL all64_3ff921fb54442d18<>(SB), RODATA|NOPTR, $64
-
 DATA all64_be5ae64567f544e4<>+0(SB)/8, $0xbe5ae64567f544e4
 DATA all64_be5ae64567f544e4<>+8(SB)/8, $0xbe5ae64567f544e4
 DATA all64_be5ae64567f544e4<>+16(SB)/8, $0xbe5ae64567f544e4
@@ -16895,26 +17651,6 @@ DATA all64_bfe0000000000000<>+40(SB)/8, $0xbfe0000000000000
 DATA all64_bfe0000000000000<>+48(SB)/8, $0xbfe0000000000000
 DATA all64_bfe0000000000000<>+56(SB)/8, $0xbfe0000000000000
 GLOBL all64_bfe0000000000000<>(SB), RODATA|NOPTR, $64
-
-DATA all64_4338000000000000<>+0(SB)/8, $0x4338000000000000
-DATA all64_4338000000000000<>+8(SB)/8, $0x4338000000000000
-DATA all64_4338000000000000<>+16(SB)/8, $0x4338000000000000
-DATA all64_4338000000000000<>+24(SB)/8, $0x4338000000000000
-DATA all64_4338000000000000<>+32(SB)/8, $0x4338000000000000
-DATA all64_4338000000000000<>+40(SB)/8, $0x4338000000000000
-DATA all64_4338000000000000<>+48(SB)/8, $0x4338000000000000
-DATA all64_4338000000000000<>+56(SB)/8, $0x4338000000000000
-GLOBL all64_4338000000000000<>(SB), RODATA|NOPTR, $64
-
-DATA all64_2<>+0(SB)/8, $0x0000000000000002
-DATA all64_2<>+8(SB)/8, $0x0000000000000002
-DATA all64_2<>+16(SB)/8, $0x0000000000000002
-DATA all64_2<>+24(SB)/8, $0x0000000000000002
-DATA all64_2<>+32(SB)/8, $0x0000000000000002
-DATA all64_2<>+40(SB)/8, $0x0000000000000002
-DATA all64_2<>+48(SB)/8, $0x0000000000000002
-DATA all64_2<>+56(SB)/8, $0x0000000000000002
-GLOBL all64_2<>(SB), RODATA|NOPTR, $64
 
 // func cbrtF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
@@ -20641,6 +21377,137 @@ fold:
 	VPMAXUD    Z1, Z0, Z0
 	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func magnitudeF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·magnitudeF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	VMOVUPD all64_0<>+0(SB), Z0
+	VMOVUPD all64_0<>+0(SB), Z1
+	VMOVUPD all64_0<>+0(SB), Z2
+	VMOVUPD all64_0<>+0(SB), Z3
+	CMPQ    AX, $+32
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	VMOVUPD    (CX), Z4
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z4, Z4
+	VPMAXUQ    Z4, Z0, Z0
+	VMOVAPD    Z0, Z0
+	VMOVUPD    64(CX), Z4
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z1, Z1
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z4, Z4
+	VPMAXUQ    Z4, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VMOVUPD    128(CX), Z4
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z4, Z4
+	VPMAXUQ    Z4, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    192(CX), Z4
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z3, Z3
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z4, Z4
+	VPMAXUQ    Z4, Z3, Z3
+	VMOVAPD    Z3, Z3
+	ADDQ       $+256, CX
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
+	MOVQ    $-1, DX
+	BZHIQ   BX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_0<>+0(SB), Z4
+	VMOVUPD (CX), K1, Z4
+	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z4, Z4
+	VPMAXUQ Z4, Z0, Z0
+	VMOVAPD Z0, Z0
+	SUBQ    $+8, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
+	MOVQ    $-1, DX
+	BZHIQ   BX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_0<>+0(SB), Z4
+	VMOVUPD 64(CX), K1, Z4
+	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z1, Z1
+	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z4, Z4
+	VPMAXUQ Z4, Z1, Z1
+	VMOVAPD Z1, Z1
+	SUBQ    $+8, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
+	MOVQ    $-1, DX
+	BZHIQ   BX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_0<>+0(SB), Z4
+	VMOVUPD 128(CX), K1, Z4
+	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z4, Z4
+	VPMAXUQ Z4, Z2, Z2
+	VMOVAPD Z2, Z2
+	SUBQ    $+8, AX
+	TESTQ   AX, AX
+	JLE     fold
+	MOVQ    $+8, BX
+	CMPQ    AX, BX
+	CMOVQLT AX, BX
+	MOVQ    $-1, DX
+	BZHIQ   BX, DX, DX
+	KMOVQ   DX, K1
+	VMOVUPD all64_0<>+0(SB), Z4
+	VMOVUPD 192(CX), K1, Z4
+	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z3, Z3
+	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z4, Z4
+	VPMAXUQ Z4, Z3, Z3
+	VMOVAPD Z3, Z3
+	SUBQ    $+8, AX
+
+fold:
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
+	VPMAXUQ    Z2, Z0, Z0
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z1, Z1
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z3, Z2
+	VPMAXUQ    Z2, Z1, Z1
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z1, Z1
+	VPMAXUQ    Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z1, Z1
+	VPMAXUQ    Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z1, Z1
+	VPMAXUQ    Z1, Z0, Z0
+	VPERMILPD  $0x55, Z0, Z1
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z0, Z0
+	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z1, Z1
+	VPMAXUQ    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
+	VMOVSD     X0, (AX)
 	VZEROUPPER
 	RET
 
@@ -37329,6 +38196,158 @@ done:
 	VZEROUPPER
 	RET
 
+// func divideS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·divideS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VEXTRACTI128 $0x01, Y0, X2
+	VCVTDQ2PD    X0, Y0
+	VCVTDQ2PD    X2, Y2
+	VEXTRACTI128 $0x01, Y1, X4
+	VCVTDQ2PD    X1, Y3
+	VCVTDQ2PD    X4, Y4
+	VMOVUPD      all64_3ff0000000001000<>+0(SB), Y5
+	VDIVPD       Y3, Y5, Y3
+	VMULPD       Y3, Y0, Y0
+	VMOVUPD      all64_3ff0000000001000<>+0(SB), Y3
+	VDIVPD       Y4, Y3, Y3
+	VMULPD       Y3, Y2, Y2
+	VCVTTPD2DQY  Y0, X6
+	VCVTTPD2DQY  Y2, X0
+	VINSERTI128  $0x01, X0, Y6, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VMOVUPS      Y0, (CX)(SI*4)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), R8
+	VMOVUPS      (R8)(DI*4), Y0
+	VMASKMOVPS   (DX)(SI*4), Y0, Y1
+	VMASKMOVPS   (BX)(SI*4), Y0, Y2
+	VEXTRACTI128 $0x01, Y1, X3
+	VCVTDQ2PD    X1, Y1
+	VCVTDQ2PD    X3, Y3
+	VEXTRACTI128 $0x01, Y2, X5
+	VCVTDQ2PD    X2, Y4
+	VCVTDQ2PD    X5, Y5
+	VMOVUPD      all64_3ff0000000001000<>+0(SB), Y7
+	VDIVPD       Y4, Y7, Y4
+	VMULPD       Y4, Y1, Y1
+	VMOVUPD      all64_3ff0000000001000<>+0(SB), Y4
+	VDIVPD       Y5, Y4, Y4
+	VMULPD       Y4, Y3, Y3
+	VCVTTPD2DQY  Y1, X6
+	VCVTTPD2DQY  Y3, X1
+	VINSERTI128  $0x01, X1, Y6, Y1
+	VPXOR        Y3, Y3, Y3
+	VPCMPEQD     Y3, Y2, Y2
+	VMOVUPS      all32_ffffffff<>+0(SB), Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (CX)(SI*4)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·remainderS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      (BX)(SI*4), Y1
+	VEXTRACTI128 $0x01, Y0, X3
+	VCVTDQ2PD    X0, Y2
+	VCVTDQ2PD    X3, Y3
+	VEXTRACTI128 $0x01, Y1, X5
+	VCVTDQ2PD    X1, Y4
+	VCVTDQ2PD    X5, Y5
+	VMOVUPD      all64_3ff0000000001000<>+0(SB), Y6
+	VDIVPD       Y4, Y6, Y4
+	VMULPD       Y4, Y2, Y2
+	VMOVUPD      all64_3ff0000000001000<>+0(SB), Y4
+	VDIVPD       Y5, Y4, Y4
+	VMULPD       Y4, Y3, Y3
+	VCVTTPD2DQY  Y2, X7
+	VCVTTPD2DQY  Y3, X2
+	VINSERTI128  $0x01, X2, Y7, Y2
+	VPMULLD      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VMOVUPS      Y0, (CX)(SI*4)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), R8
+	VMOVUPS      (R8)(DI*4), Y0
+	VMASKMOVPS   (DX)(SI*4), Y0, Y1
+	VMASKMOVPS   (BX)(SI*4), Y0, Y2
+	VEXTRACTI128 $0x01, Y1, X4
+	VCVTDQ2PD    X1, Y3
+	VCVTDQ2PD    X4, Y4
+	VEXTRACTI128 $0x01, Y2, X6
+	VCVTDQ2PD    X2, Y5
+	VCVTDQ2PD    X6, Y6
+	VMOVUPD      all64_3ff0000000001000<>+0(SB), Y8
+	VDIVPD       Y5, Y8, Y5
+	VMULPD       Y5, Y3, Y3
+	VMOVUPD      all64_3ff0000000001000<>+0(SB), Y5
+	VDIVPD       Y6, Y5, Y5
+	VMULPD       Y5, Y4, Y4
+	VCVTTPD2DQY  Y3, X7
+	VCVTTPD2DQY  Y4, X3
+	VINSERTI128  $0x01, X3, Y7, Y3
+	VPMULLD      Y2, Y3, Y2
+	VPSUBD       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (CX)(SI*4)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func select8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2
 TEXT ·select8AVX2(SB), NOSPLIT, $0-40
@@ -42885,6 +43904,310 @@ rest:
 	VBLENDVPD    Y1, Y3, Y2, Y1
 	VADDPD       Y2, Y3, Y2
 	VDIVPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func sineF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·sineF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+4
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(BX*8), Y0
+	VPAND        all64_8000000000000000<>+0(SB), Y0, Y1
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y0, Y0
+	VMULPD       all64_3fe45f306dc9c883<>+0(SB), Y0, Y2
+	VROUNDPD     $0x00, Y2, Y2
+	VMOVUPD      Y0, Y0
+	VFNMADD231PD all64_3ff921fb54442d18<>+0(SB), Y2, Y0
+	VMULPD       all64_3c91a62633145c07<>+0(SB), Y2, Y3
+	VSUBPD       Y3, Y0, Y4
+	VSUBPD       Y0, Y4, Y5
+	VSUBPD       Y5, Y4, Y6
+	VSUBPD       Y6, Y0, Y0
+	VADDPD       Y5, Y3, Y5
+	VSUBPD       Y5, Y0, Y0
+	VMOVUPD      Y3, Y3
+	VFMSUB231PD  all64_3c91a62633145c07<>+0(SB), Y2, Y3
+	VSUBPD       Y3, Y0, Y0
+	VMOVUPD      Y0, Y0
+	VFNMADD231PD all64_b91f1976b7ed8fbc<>+0(SB), Y2, Y0
+	VMULPD       Y4, Y4, Y3
+	VMULPD       all64_3fe0000000000000<>+0(SB), Y3, Y5
+	VMULPD       Y4, Y3, Y6
+	VMOVUPD      all64_3de5d93a5acfd57c<>+0(SB), Y7
+	VFMADD213PD  all64_be5ae5e68a2b9ceb<>+0(SB), Y3, Y7
+	VFMADD213PD  all64_3ec71de357b1fe7d<>+0(SB), Y3, Y7
+	VFMADD213PD  all64_bf2a01a019c161d5<>+0(SB), Y3, Y7
+	VFMADD213PD  all64_3f8111111110f8a6<>+0(SB), Y3, Y7
+	VFMADD213PD  all64_bfc5555555555549<>+0(SB), Y3, Y7
+	VMOVUPD      Y0, Y8
+	VFNMADD231PD Y5, Y0, Y8
+	VMOVUPD      Y8, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VADDPD       Y8, Y4, Y6
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y7
+	VSUBPD       Y5, Y7, Y8
+	VMULPD       Y3, Y3, Y9
+	VMOVUPD      all64_bda8fae9be8838d4<>+0(SB), Y10
+	VFMADD213PD  all64_3e21ee9ebdb4b1c4<>+0(SB), Y3, Y10
+	VFMADD213PD  all64_be927e4f809c52ad<>+0(SB), Y3, Y10
+	VFMADD213PD  all64_3efa01a019cb1590<>+0(SB), Y3, Y10
+	VFMADD213PD  all64_bf56c16c16c15177<>+0(SB), Y3, Y10
+	VFMADD213PD  all64_3fa555555555554c<>+0(SB), Y3, Y10
+	VSUBPD       Y8, Y7, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, Y3
+	VFNMADD231PD Y0, Y4, Y3
+	VMOVUPD      Y3, Y0
+	VFMADD231PD  Y10, Y9, Y0
+	VADDPD       Y0, Y8, Y0
+	VADDPD       all64_4338000000000000<>+0(SB), Y2, Y2
+	VPAND        all64_1<>+0(SB), Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y4, Y3, Y3
+	VPXOR        all64_ffffffffffffffff<>+0(SB), Y3, Y3
+	VPAND        all64_2<>+0(SB), Y2, Y2
+	VPSLLQ       $0x3e, Y2, Y2
+	VBLENDVPD    Y3, Y0, Y6, Y0
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y1, Y0, Y0
+	VMOVUPD      Y0, (CX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	CMPQ         AX, $+4
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+4, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPD      (DI)(SI*8), Y0
+	VMASKMOVPD   (DX)(BX*8), Y0, Y1
+	VPAND        all64_8000000000000000<>+0(SB), Y1, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y1
+	VMULPD       all64_3fe45f306dc9c883<>+0(SB), Y1, Y3
+	VROUNDPD     $0x00, Y3, Y3
+	VMOVUPD      Y1, Y1
+	VFNMADD231PD all64_3ff921fb54442d18<>+0(SB), Y3, Y1
+	VMULPD       all64_3c91a62633145c07<>+0(SB), Y3, Y4
+	VSUBPD       Y4, Y1, Y5
+	VSUBPD       Y1, Y5, Y6
+	VSUBPD       Y6, Y5, Y7
+	VSUBPD       Y7, Y1, Y1
+	VADDPD       Y6, Y4, Y6
+	VSUBPD       Y6, Y1, Y1
+	VMOVUPD      Y4, Y4
+	VFMSUB231PD  all64_3c91a62633145c07<>+0(SB), Y3, Y4
+	VSUBPD       Y4, Y1, Y1
+	VMOVUPD      Y1, Y1
+	VFNMADD231PD all64_b91f1976b7ed8fbc<>+0(SB), Y3, Y1
+	VMULPD       Y5, Y5, Y4
+	VMULPD       all64_3fe0000000000000<>+0(SB), Y4, Y6
+	VMULPD       Y5, Y4, Y7
+	VMOVUPD      all64_3de5d93a5acfd57c<>+0(SB), Y8
+	VFMADD213PD  all64_be5ae5e68a2b9ceb<>+0(SB), Y4, Y8
+	VFMADD213PD  all64_3ec71de357b1fe7d<>+0(SB), Y4, Y8
+	VFMADD213PD  all64_bf2a01a019c161d5<>+0(SB), Y4, Y8
+	VFMADD213PD  all64_3f8111111110f8a6<>+0(SB), Y4, Y8
+	VFMADD213PD  all64_bfc5555555555549<>+0(SB), Y4, Y8
+	VMOVUPD      Y1, Y9
+	VFNMADD231PD Y6, Y1, Y9
+	VMOVUPD      Y9, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VADDPD       Y9, Y5, Y7
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y8
+	VSUBPD       Y6, Y8, Y9
+	VMULPD       Y4, Y4, Y10
+	VMOVUPD      all64_bda8fae9be8838d4<>+0(SB), Y11
+	VFMADD213PD  all64_3e21ee9ebdb4b1c4<>+0(SB), Y4, Y11
+	VFMADD213PD  all64_be927e4f809c52ad<>+0(SB), Y4, Y11
+	VFMADD213PD  all64_3efa01a019cb1590<>+0(SB), Y4, Y11
+	VFMADD213PD  all64_bf56c16c16c15177<>+0(SB), Y4, Y11
+	VFMADD213PD  all64_3fa555555555554c<>+0(SB), Y4, Y11
+	VSUBPD       Y9, Y8, Y4
+	VSUBPD       Y6, Y4, Y4
+	VMOVUPD      Y4, Y4
+	VFNMADD231PD Y1, Y5, Y4
+	VMOVUPD      Y4, Y1
+	VFMADD231PD  Y11, Y10, Y1
+	VADDPD       Y1, Y9, Y1
+	VADDPD       all64_4338000000000000<>+0(SB), Y3, Y3
+	VPAND        all64_1<>+0(SB), Y3, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQQ     Y5, Y4, Y4
+	VPXOR        all64_ffffffffffffffff<>+0(SB), Y4, Y4
+	VPAND        all64_2<>+0(SB), Y3, Y3
+	VPSLLQ       $0x3e, Y3, Y3
+	VBLENDVPD    Y4, Y1, Y7, Y1
+	VPXOR        Y3, Y1, Y1
+	VPXOR        Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func cosineF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·cosineF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+4
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(BX*8), Y0
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y0, Y0
+	VMULPD       all64_3fe45f306dc9c883<>+0(SB), Y0, Y1
+	VROUNDPD     $0x00, Y1, Y1
+	VMOVUPD      Y0, Y0
+	VFNMADD231PD all64_3ff921fb54442d18<>+0(SB), Y1, Y0
+	VMULPD       all64_3c91a62633145c07<>+0(SB), Y1, Y2
+	VSUBPD       Y2, Y0, Y3
+	VSUBPD       Y0, Y3, Y4
+	VSUBPD       Y4, Y3, Y5
+	VSUBPD       Y5, Y0, Y0
+	VADDPD       Y4, Y2, Y4
+	VSUBPD       Y4, Y0, Y0
+	VMOVUPD      Y2, Y2
+	VFMSUB231PD  all64_3c91a62633145c07<>+0(SB), Y1, Y2
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      Y0, Y0
+	VFNMADD231PD all64_b91f1976b7ed8fbc<>+0(SB), Y1, Y0
+	VMULPD       Y3, Y3, Y2
+	VMULPD       all64_3fe0000000000000<>+0(SB), Y2, Y4
+	VMULPD       Y3, Y2, Y5
+	VMOVUPD      all64_3de5d93a5acfd57c<>+0(SB), Y6
+	VFMADD213PD  all64_be5ae5e68a2b9ceb<>+0(SB), Y2, Y6
+	VFMADD213PD  all64_3ec71de357b1fe7d<>+0(SB), Y2, Y6
+	VFMADD213PD  all64_bf2a01a019c161d5<>+0(SB), Y2, Y6
+	VFMADD213PD  all64_3f8111111110f8a6<>+0(SB), Y2, Y6
+	VFMADD213PD  all64_bfc5555555555549<>+0(SB), Y2, Y6
+	VMOVUPD      Y0, Y7
+	VFNMADD231PD Y4, Y0, Y7
+	VMOVUPD      Y7, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VADDPD       Y7, Y3, Y5
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y6
+	VSUBPD       Y4, Y6, Y7
+	VMULPD       Y2, Y2, Y8
+	VMOVUPD      all64_bda8fae9be8838d4<>+0(SB), Y9
+	VFMADD213PD  all64_3e21ee9ebdb4b1c4<>+0(SB), Y2, Y9
+	VFMADD213PD  all64_be927e4f809c52ad<>+0(SB), Y2, Y9
+	VFMADD213PD  all64_3efa01a019cb1590<>+0(SB), Y2, Y9
+	VFMADD213PD  all64_bf56c16c16c15177<>+0(SB), Y2, Y9
+	VFMADD213PD  all64_3fa555555555554c<>+0(SB), Y2, Y9
+	VSUBPD       Y7, Y6, Y2
+	VSUBPD       Y4, Y2, Y2
+	VMOVUPD      Y2, Y2
+	VFNMADD231PD Y0, Y3, Y2
+	VMOVUPD      Y2, Y0
+	VFMADD231PD  Y9, Y8, Y0
+	VADDPD       Y0, Y7, Y0
+	VADDPD       all64_4338000000000000<>+0(SB), Y1, Y1
+	VPADDQ       all64_1<>+0(SB), Y1, Y1
+	VPAND        all64_1<>+0(SB), Y1, Y2
+	VPXOR        Y3, Y3, Y3
+	VPCMPEQQ     Y3, Y2, Y2
+	VPXOR        all64_ffffffffffffffff<>+0(SB), Y2, Y2
+	VPAND        all64_2<>+0(SB), Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VBLENDVPD    Y2, Y0, Y5, Y0
+	VPXOR        Y1, Y0, Y0
+	VMOVUPD      Y0, (CX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, AX
+	CMPQ         AX, $+4
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+4, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPD      (DI)(SI*8), Y0
+	VMASKMOVPD   (DX)(BX*8), Y0, Y1
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y1
+	VMULPD       all64_3fe45f306dc9c883<>+0(SB), Y1, Y2
+	VROUNDPD     $0x00, Y2, Y2
+	VMOVUPD      Y1, Y1
+	VFNMADD231PD all64_3ff921fb54442d18<>+0(SB), Y2, Y1
+	VMULPD       all64_3c91a62633145c07<>+0(SB), Y2, Y3
+	VSUBPD       Y3, Y1, Y4
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y5, Y4, Y6
+	VSUBPD       Y6, Y1, Y1
+	VADDPD       Y5, Y3, Y5
+	VSUBPD       Y5, Y1, Y1
+	VMOVUPD      Y3, Y3
+	VFMSUB231PD  all64_3c91a62633145c07<>+0(SB), Y2, Y3
+	VSUBPD       Y3, Y1, Y1
+	VMOVUPD      Y1, Y1
+	VFNMADD231PD all64_b91f1976b7ed8fbc<>+0(SB), Y2, Y1
+	VMULPD       Y4, Y4, Y3
+	VMULPD       all64_3fe0000000000000<>+0(SB), Y3, Y5
+	VMULPD       Y4, Y3, Y6
+	VMOVUPD      all64_3de5d93a5acfd57c<>+0(SB), Y7
+	VFMADD213PD  all64_be5ae5e68a2b9ceb<>+0(SB), Y3, Y7
+	VFMADD213PD  all64_3ec71de357b1fe7d<>+0(SB), Y3, Y7
+	VFMADD213PD  all64_bf2a01a019c161d5<>+0(SB), Y3, Y7
+	VFMADD213PD  all64_3f8111111110f8a6<>+0(SB), Y3, Y7
+	VFMADD213PD  all64_bfc5555555555549<>+0(SB), Y3, Y7
+	VMOVUPD      Y1, Y8
+	VFNMADD231PD Y5, Y1, Y8
+	VMOVUPD      Y8, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VADDPD       Y8, Y4, Y6
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y7
+	VSUBPD       Y5, Y7, Y8
+	VMULPD       Y3, Y3, Y9
+	VMOVUPD      all64_bda8fae9be8838d4<>+0(SB), Y10
+	VFMADD213PD  all64_3e21ee9ebdb4b1c4<>+0(SB), Y3, Y10
+	VFMADD213PD  all64_be927e4f809c52ad<>+0(SB), Y3, Y10
+	VFMADD213PD  all64_3efa01a019cb1590<>+0(SB), Y3, Y10
+	VFMADD213PD  all64_bf56c16c16c15177<>+0(SB), Y3, Y10
+	VFMADD213PD  all64_3fa555555555554c<>+0(SB), Y3, Y10
+	VSUBPD       Y8, Y7, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, Y3
+	VFNMADD231PD Y1, Y4, Y3
+	VMOVUPD      Y3, Y1
+	VFMADD231PD  Y10, Y9, Y1
+	VADDPD       Y1, Y8, Y1
+	VADDPD       all64_4338000000000000<>+0(SB), Y2, Y2
+	VPADDQ       all64_1<>+0(SB), Y2, Y2
+	VPAND        all64_1<>+0(SB), Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y4, Y3, Y3
+	VPXOR        all64_ffffffffffffffff<>+0(SB), Y3, Y3
+	VPAND        all64_2<>+0(SB), Y2, Y2
+	VPSLLQ       $0x3e, Y2, Y2
+	VBLENDVPD    Y3, Y1, Y6, Y1
+	VPXOR        Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, AX

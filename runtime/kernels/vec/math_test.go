@@ -4,6 +4,7 @@ import (
 	"flag"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,8 +43,8 @@ var functions32 = []struct {
 }
 
 // outOfRange reports whether a function is not for x: sine, cosine and tangent are not for large numbers.
-func outOfRange(name string, x float32) bool {
-	return (name == "sine" || name == "cosine" || name == "tan") && !(math.Abs(float64(x)) < 1<<16)
+func outOfRange(name string, x float64) bool {
+	return (name == "sine" || name == "cosine" || name == "tan") && !(math.Abs(x) < 1<<16)
 }
 
 var stride = flag.Uint64("stride", 4999, "try every stride-th float32; 1 for all, which takes minutes")
@@ -67,7 +68,7 @@ func TestFunctions32(t *testing.T) {
 					results = append(results, y)
 				}
 				for i, y := range results[0] {
-					if outOfRange(f.name, x[i]) {
+					if outOfRange(f.name, float64(x[i])) {
 						continue
 					}
 					for _, other := range results[1:] {
@@ -173,13 +174,16 @@ func TestFunctions64(t *testing.T) {
 			x := append(edges(), make([]float64, 100000)...)
 			for i := len(edges()); i < len(x); i++ {
 				x[i] = (rng.Float64()*2 - 1) * math.Exp(rng.Float64()*20-13)
+				if strings.HasSuffix(f.name, "sine") && i%2 == 0 { // next to a zero
+					x[i] = math.Round(x[i]*10) * (math.Pi / 2)
+				}
 			}
 			y := make([]float64, len(x))
 			Find(named(f.name+".f64"), nil)(len(x), pointer(y), pointer(x), nil, nil)
 			worst, at := 0.0, 0.0
 			for i := range x {
 				want := reference64(f.name, f.want, x[i])
-				if sameBits(want, y[i]) {
+				if sameBits(want, y[i]) || outOfRange(f.name, x[i]) {
 					continue
 				}
 				_, e := math.Frexp(want)
@@ -196,6 +200,10 @@ func TestFunctions64(t *testing.T) {
 // reference64 is the function, where package math or the formula has it not right: near the ends of the range.
 func reference64(name string, f func(float64) float64, x float64) float64 {
 	switch {
+	case name == "sine":
+		return elementary.Sin(x)
+	case name == "cosine":
+		return elementary.Cos(x)
 	case name == "logistic" && x < 0:
 		e := math.Exp(x)
 		return e / (1 + e)
@@ -217,7 +225,7 @@ func FuzzFunctions(f *testing.F) {
 		for l := AVX2; l <= Best(); l++ {
 			restore := Use(l)
 			for _, f := range functions32 {
-				if outOfRange(f.name, x[0]) {
+				if outOfRange(f.name, float64(x[0])) {
 					continue
 				}
 				y := make([]float32, 1)

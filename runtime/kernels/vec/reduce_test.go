@@ -53,6 +53,10 @@ func TestFold(t *testing.T) {
 			const magnitude = math.MaxInt32
 			return math.Float32frombits(max(math.Float32bits(x)&magnitude, math.Float32bits(y)&magnitude))
 		})
+		fold(t, "fold-abs.f64", 0, func(x, y float64) float64 {
+			const magnitude = math.MaxInt64
+			return math.Float64frombits(max(math.Float64bits(x)&magnitude, math.Float64bits(y)&magnitude))
+		})
 		folds[uint64](t, "u64", "u64", 0, math.MaxUint64)
 	})
 	rng := rand.New(rand.NewPCG(8, 8))

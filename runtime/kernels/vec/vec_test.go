@@ -227,6 +227,20 @@ func checkIntegers[S int8 | int16 | int32 | int64, U uint8 | uint16 | uint32 | u
 		}
 		return 0
 	})
+	if bits == 32 {
+		checkQuotients(t, "s", func(a, b S) (S, S) {
+			if b == 0 {
+				return -1, a
+			}
+			return a / b, a % b
+		})
+		checkQuotients(t, "u", func(a, b U) (U, U) {
+			if b == 0 {
+				return ^U(0), a
+			}
+			return a / b, a % b
+		})
+	}
 	compareAll(t, "u", "s", w, func(a, b S) bool { return a == b }, func(a, b S) bool { return a < b }, func(a, b S) bool { return a <= b })
 	compareAll(t, "u", "u", w, func(a, b U) bool { return a == b }, func(a, b U) bool { return a < b }, func(a, b U) bool { return a <= b })
 	binary(t, "and.u"+w, func(a, b U) U { return a & b })
@@ -245,6 +259,30 @@ func checkIntegers[S int8 | int16 | int32 | int64, U uint8 | uint16 | uint32 | u
 	check(t, "shift-left.u"+w, 2, func(a, b, _ U) U { return a << b })
 	check(t, "shift-right-logical.u"+w, 2, func(a, b, _ U) U { return a >> b })
 	check(t, "shift-right-arithmetic.u"+w, 2, func(a S, b, _ U) S { return a >> b })
+}
+
+// checkQuotients tries random numbers of all sizes, too, multiples of the divisor and their neighbours, which a quotient that is rounded wrongly would have at
+// the wrong side.
+func checkQuotients[T Number](t *testing.T, sign string, want func(a, b T) (q, r T)) {
+	binary(t, "divide."+sign+"32", func(a, b T) T { q, _ := want(a, b); return q })
+	binary(t, "remainder."+sign+"32", func(a, b T) T { _, r := want(a, b); return r })
+	if !Has(named("divide." + sign + "32")) {
+		return
+	}
+	rng := rand.New(rand.NewPCG(4, 4))
+	const n = 1 << 16
+	a, b, got := make([]T, n), make([]T, n), make([]T, n)
+	for i := range a {
+		b[i] = T(rng.Uint32() >> rng.IntN(32))
+		a[i] = T(rng.Uint32()>>rng.IntN(32))*b[i] + T(i%3) - 1
+	}
+	for k, name := range []string{"divide.", "remainder."} {
+		Find(named(name+sign+"32"), nil)(n, pointer(got), pointer(a), pointer(b), nil)
+		for i := range a {
+			q, r := want(a[i], b[i])
+			require.Equal(t, [...]T{q, r}[k], got[i], "%s of %v and %v", name, a[i], b[i])
+		}
+	}
 }
 
 // power squares.

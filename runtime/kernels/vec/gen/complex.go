@@ -10,9 +10,9 @@ func onParts() []kernel {
 		k := kernel{key: key, lane: 4, out: part, recipe: true, body: func(m *machine, in []vector) vector {
 			double, wide := m.as(8), make([][2]vector, len(in))
 			for i := range in {
-				wide[i] = m.doubles(in[i])
+				wide[i] = m.doubles(in[i], "PS")
 			}
-			return m.joined(body(double, wide, 0), body(double, wide, 1))
+			return m.joined(body(double, wide, 0), body(double, wide, 1), "VCVTPD2PS")
 		}}
 		for range arity {
 			k.in = append(k.in, part)
@@ -32,35 +32,35 @@ func onParts() []kernel {
 	}
 }
 
-// doubles are lanes of f32 as f64: those of the lower half, and of the upper.
-func (m *machine) doubles(x vector) [2]vector {
-	low, high := m.vector(), m.vector()
+// doubles are lanes of 32 bits as f64: those of the lower half, and of the upper. They are of type PS, DQ or UDQ, as instructions say.
+func (m *machine) doubles(x vector, typ string) [2]vector {
+	low, high, convert := m.vector(), m.vector(), "VCVT"+typ+"2PD"
 	if m.wide {
 		half := m.YMM()
 		m.VEXTRACTF64X4(operand.U8(1), x, half)
-		m.op("VCVTPS2PD", x.AsY(), low)
-		m.op("VCVTPS2PD", half, high)
+		m.op(convert, x.AsY(), low)
+		m.op(convert, half, high)
 	} else {
 		half := m.XMM()
 		m.VEXTRACTI128(operand.U8(1), x, half)
-		m.op("VCVTPS2PD", x.AsX(), low)
-		m.op("VCVTPS2PD", half, high)
+		m.op(convert, x.AsX(), low)
+		m.op(convert, half, high)
 	}
 	return [2]vector{low, high}
 }
 
-// joined are lanes of f64 as f32: those of low, and behind them those of high.
-func (m *machine) joined(low, high vector) vector {
+// joined are lanes of f64 as 32 bits, by the instruction convert: those of low, and behind them those of high.
+func (m *machine) joined(low, high vector, convert string) vector {
 	d := m.vector()
 	if m.wide {
 		x, y := m.YMM(), m.YMM()
-		m.op("VCVTPD2PS", low, x)
-		m.op("VCVTPD2PS", high, y)
+		m.op(convert, low, x)
+		m.op(convert, high, y)
 		m.VINSERTF64X4(operand.U8(1), y, x.AsZ(), d)
 	} else {
 		x, y := m.XMM(), m.XMM()
-		m.op("VCVTPD2PSY", low, x)
-		m.op("VCVTPD2PSY", high, y)
+		m.op(convert+"Y", low, x)
+		m.op(convert+"Y", high, y)
 		m.VINSERTI128(operand.U8(1), y, x.AsY(), d)
 	}
 	return d

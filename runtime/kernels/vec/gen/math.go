@@ -18,12 +18,12 @@ func functions() (all []kernel) {
 		unary("logistic", "sets d to 1/(1 + e^-a).", (*machine).logistic)
 		if lane == 4 {
 			unary("erf", "sets d to the error function.", (*machine).erf)
-			unary("sine", "sets d to the sine, for magnitudes below 2^16.", func(m *machine, x vector) vector {
-				sign := m.bits("AND", x, m.pattern(1<<31)) // -0 has to stay
-				return m.bits("XOR", m.sine(m.abs(x), 0), sign)
-			})
-			unary("cosine", "sets d to the cosine, for magnitudes below 2^16.", func(m *machine, x vector) vector { return m.sine(m.abs(x), 1) })
 		}
+		unary("sine", "sets d to the sine, for magnitudes below 2^16.", func(m *machine, x vector) vector {
+			sign := m.bits("AND", x, m.pattern(1<<(8*lane-1))) // -0 has to stay
+			return m.bits("XOR", m.sine(m.abs(x), 0), sign)
+		})
+		unary("cosine", "sets d to the cosine, for magnitudes below 2^16.", func(m *machine, x vector) vector { return m.sine(m.abs(x), 1) })
 	}
 	return all
 }
@@ -117,6 +117,9 @@ func (m *machine) erf(x vector) vector {
 // sine is that of x plus quarters of a turn, for x from 0 to 2^16. The multiple of a quarter next to x is subtracted in three parts, whose
 // products are exact; an odd multiple exchanges sine and cosine, and every other pair of them the sign.
 func (m *machine) sine(x vector, quarters uint64) vector {
+	if m.lane == 8 {
+		return m.sineDouble(x, quarters)
+	}
 	n := m.round(m.mul(x, m.constant(2/math.Pi)), toNearest)
 	r := m.fnma(n, m.constant(1.57079637), x)
 	r = m.fnma(n, m.constant(-4.37113883e-08), r)
@@ -131,5 +134,33 @@ func (m *machine) sine(x vector, quarters uint64) vector {
 	cos := m.fma(square, m.fma(square, m.horner(square, cos32...), m.constant(-0.5)), m.constant(1))
 	odd := m.compareIntegers(4, false, m.bits("AND", whole, m.pattern(1)), m.zero())
 	sign := m.shift("SLL", m.bits("AND", whole, m.pattern(2)), 30)
+	return m.bits("XOR", m.choose(odd, cos, sin), sign)
+}
+
+// sineDouble is sine in f64. What is subtracted of x leaves r and a rest far below it: the first difference is exact, and what the second product and difference
+// lose is computed. The quadrant is the lowest bits of n + 1.5·2^52.
+func (m *machine) sineDouble(x vector, quarters uint64) vector {
+	const high, middle, low = 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110 // of π/2
+	n := m.round(m.mul(x, m.constant(2/math.Pi)), toNearest)
+	first := m.fnma(n, m.constant(high), x)
+	second := m.mul(n, m.constant(middle))
+	r := m.sub(first, second)
+	back := m.sub(r, first)
+	lost := m.sub(m.sub(first, m.sub(r, back)), m.add(second, back)) // by the difference
+	rest := m.fnma(n, m.constant(low), m.sub(lost, m.fms(n, m.constant(middle), second)))
+	square := m.mul(r, r)
+	half := m.mul(square, m.constant(0.5))
+	sin := m.fma(m.mul(square, r), m.horner(square, sin64...), m.fnma(rest, half, rest))
+	sin = m.add(r, sin)
+	one := m.copyOf(m.constant(1))
+	near := m.sub(one, half)
+	cos := m.fma(m.mul(square, square), m.horner(square, cos64...), m.fnma(r, rest, m.sub(m.sub(one, near), half)))
+	cos = m.add(near, cos)
+	turns := m.add(n, m.constant(0x1.8p52))
+	if quarters > 0 {
+		turns = m.integer3("ADD", turns, m.pattern(quarters))
+	}
+	odd := m.compareIntegers(4, false, m.bits("AND", turns, m.pattern(1)), m.zero())
+	sign := m.shift("SLL", m.bits("AND", turns, m.pattern(2)), 62)
 	return m.bits("XOR", m.choose(odd, cos, sin), sign)
 }

@@ -205,7 +205,7 @@ func (r *recorder) constant(name string) int {
 }
 
 // spelled are the names under which instructions are found that the assembler knows by others.
-var spelled = map[string]string{"VCVTPD2PSY": "VCVTPD2PS", "VCVTPD2DQY": "VCVTPD2DQ"}
+var spelled = map[string]string{"VCVTPD2PSY": "VCVTPD2PS", "VCVTPD2DQY": "VCVTPD2DQ", "VCVTTPD2DQY": "VCVTTPD2DQ"}
 
 func (s *section) instruction(i *ir.Instruction) error {
 	name := i.Opcode

@@ -32,7 +32,9 @@ func reductions() (all []kernel) {
 		both("greatest", math.Inf(-1), (*machine).maximum)
 		both("least", math.Inf(1), (*machine).minimum)
 	}
-	fold("magnitude.f32", 4, 0, func(m *machine, x, y vector) vector { return m.integer3("MAXU", m.abs(x), m.abs(y)) }, false)
+	for typ, lane := range pairs("f32", 4, "f64", 8) {
+		fold("magnitude."+typ, lane, 0, func(m *machine, x, y vector) vector { return m.integer3("MAXU", m.abs(x), m.abs(y)) }, lane == 8)
+	}
 	integer := func(name string) func(m *machine, x, y vector) vector {
 		return func(m *machine, x, y vector) vector { return m.integer3(name, x, y) }
 	}

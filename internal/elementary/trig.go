@@ -1,4 +1,4 @@
-package eval
+package elementary
 
 import (
 	"math"
@@ -90,7 +90,8 @@ func twoSum(a, b float64) (s, e float64) {
 	return s, (a - (s - v)) + (b - v)
 }
 
-func sin(x float64) float64 {
+// Sin is the sine.
+func Sin(x float64) float64 {
 	k, r, rest, ok := quarterTurns(x)
 	if !ok {
 		return math.Sin(x)
@@ -98,7 +99,8 @@ func sin(x float64) float64 {
 	return sinCosAt(k, r, rest)
 }
 
-func cos(x float64) float64 {
+// Cos is the cosine.
+func Cos(x float64) float64 {
 	k, r, rest, ok := quarterTurns(x)
 	if !ok {
 		return math.Cos(x)
@@ -121,7 +123,8 @@ func sinCosAt(quadrant int, r, rest float64) float64 {
 	return y
 }
 
-func tan(x float64) float64 {
+// Tan is the tangent.
+func Tan(x float64) float64 {
 	k, r, rest, ok := quarterTurns(x)
 	if !ok {
 		return math.Tan(x)
