@@ -93,11 +93,15 @@ func EachOf(c hlo.CompEdit, ops ...hlo.Opcode) iter.Seq[hlo.Instruction] {
 			return
 		}
 		all := v.Instructions()
-		if !slices.ContainsFunc(ops, func(op hlo.Opcode) bool { return len(hlo.Info(op).Callees) == 0 }) {
+		if !slices.ContainsFunc(ops, mayCallNothing) {
 			all = v.Calls()
 		}
 		eachLater(c, all, func(in hlo.Instruction) bool { return wanted.Has(in.Opcode()) }, yield)
 	}
+}
+
+func mayCallNothing(op hlo.Opcode) bool {
+	return !slices.ContainsFunc(hlo.Info(op).Callees, func(r hlo.CalleeRole) bool { return !r.Optional })
 }
 
 // EachWhere is [Each] for the instructions of which are is true at the call.

@@ -1,8 +1,6 @@
 package motion
 
 import (
-	"slices"
-
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/emit"
@@ -41,24 +39,32 @@ func NewConstantSplitter(o pass.Options) (*pass.Pass, error) {
 						take(in.OperandInstr(i), taken)
 						continue
 					}
-					if slices.Index(slices.Collect(in.OperandIDs()), o) < i || !ctx.Spend("copy") {
+					if readsBefore(in, i) || !ctx.Spend("copy") {
 						continue // the same user: one copy is enough
 					}
 					at := emit.At{C: c, Before: in.ID()}
 					copied := copyTree(at, in.OperandInstr(i), map[hlo.InstrID]hlo.InstrID{})
-					operands := slices.Collect(c.At(in.ID()).OperandIDs())
-					for k, id := range operands {
-						if id == o {
-							operands[k] = copied
+					for k := i; k < in.NumOperands(); k++ {
+						if in.Operand(k) == o {
+							c.Instr(in.ID()).SetOperand(k, copied)
 						}
 					}
-					c.Instr(in.ID()).SetOperands(operands...)
 					pass.Release(c, o, nil) // what only other expressions were made from has no users left
 					ctx.Count("copies", 1)
 				}
 			}
 			return nil
 		}}, nil
+}
+
+// readsBefore reports whether operand i is one before it, too.
+func readsBefore(in hlo.Instruction, i int) bool {
+	for k := range i {
+		if in.Operand(k) == in.Operand(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // isConstant reports whether an instruction is to be copied for each user.
