@@ -6,7 +6,6 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
-	"github.com/gohalo/halo/internal/idmap"
 	"github.com/gohalo/halo/passes/directive"
 )
 
@@ -31,11 +30,11 @@ func NewComputationDeduplicator(o pass.Options) (*pass.Pass, error) {
 		p.Breaks = []pass.Phase{pass.Flattened}
 	}
 	p.Run = func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		closed, kinds := pass.Fact(ctx, m, analysis.FindClosed), findCallKinds(m)
+		closed := pass.Fact(ctx, m, analysis.FindClosed)
 		e := ctx.Edit(m)
 		first := map[hlo.Hash][]hlo.CompID{}
 		for c := range m.PostOrder() { // callees first: those of equal computations are then the same
-			if closed.Has(c.ID()) || c.ID() == m.Entry().ID() || applied && kinds.run.Has(c.ID()) || kinds.reduce.Has(c.ID()) || kinds.manual.Has(c.ID()) {
+			if closed.Has(c.ID()) || c.ID() == m.Entry().ID() || applied && runs(m, c.ID()) || reducesBetweenDevices(m, c.ID()) || isManualBody(m, c.ID()) {
 				continue
 			}
 			now := e.View(c.ID())
@@ -65,32 +64,33 @@ func NewComputationDeduplicator(o pass.Options) (*pass.Pass, error) {
 	return p, nil
 }
 
-// callKinds are computations by who calls them.
-type callKinds struct {
-	run    idmap.Set[hlo.CompID] // as such: by a call, a loop, a branch, or what nothing but a custom call can tell
-	reduce idmap.Set[hlo.CompID] // between devices: each is its collective's own, as XLA keeps it
-	manual idmap.Set[hlo.CompID] // as the body of a manual computation: equal ones may be of different axes
-}
-
-// findCallKinds looks at every call once.
-func findCallKinds(m hlo.Module) (k callKinds) {
-	for c := range m.Computations() {
-		for in := range c.Calls() {
-			op := in.Opcode()
-			t := hlo.Info(op).Traits
-			runs, reduces, manual := t.Has(hlo.TraitControl) || op == hlo.OpCustomCall, t.Has(hlo.TraitCollective), op == hlo.OpCall && directive.IsManualBody(m, in)
-			for i := range in.NumCallees() {
-				if runs {
-					k.run.Add(in.Callee(i))
-				}
-				if reduces {
-					k.reduce.Add(in.Callee(i))
-				}
-				if manual {
-					k.manual.Add(in.Callee(i))
-				}
-			}
+// runs reports whether an instruction runs a computation as such: a call, a loop, a branch, or what nothing but a custom call can tell.
+func runs(m hlo.Module, id hlo.CompID) bool {
+	for caller, in := range m.Callers(id) {
+		op := m.MustComputation(caller).MustAt(in).Opcode()
+		if hlo.Info(op).Traits.Has(hlo.TraitControl) || op == hlo.OpCustomCall {
+			return true
 		}
 	}
-	return k
+	return false
+}
+
+// isManualBody reports whether a computation is the body of a manual computation: equal ones may be of different axes.
+func isManualBody(m hlo.Module, id hlo.CompID) bool {
+	for caller, in := range m.Callers(id) {
+		if in := m.MustComputation(caller).MustAt(in); in.Opcode() == hlo.OpCall && directive.IsManualBody(m, in) {
+			return true
+		}
+	}
+	return false
+}
+
+// reducesBetweenDevices reports whether a collective folds with a computation: it stays the collective's own, as XLA keeps it.
+func reducesBetweenDevices(m hlo.Module, id hlo.CompID) bool {
+	for caller, in := range m.Callers(id) {
+		if hlo.Info(m.MustComputation(caller).MustAt(in).Opcode()).Traits.Has(hlo.TraitCollective) {
+			return true
+		}
+	}
+	return false
 }
