@@ -6,7 +6,8 @@ import "fmt"
 // twice are 2^60 instructions when they are inlined. So sessions on a module bound how many instructions it may come to have.
 
 const (
-	// growthStep is how many nodes a session makes between two looks at what they are for; most take the place of others.
+	// growthStep is how many nodes a session makes at least between two looks at what they are for, which go over all computations; most take the place of others. Half
+	// as many as there are instructions is as good: a look costs no more than the nodes then.
 	growthStep = 1 << 16
 	// growthRoom and growthFactor bound the instructions of a module: so many, and so many for each that it has had before.
 	growthRoom   = 1 << 18
@@ -46,6 +47,7 @@ func (e *Editor) checkGrowth() {
 		n += int(c.count)
 		return true
 	})
+	g.next = g.made + max(growthStep, n/2)
 	if g.limit == 0 {
 		g.limit = growthRoom + growthFactor*n
 	}

@@ -136,7 +136,7 @@ func (e *Editor) RemoveComputation(id CompID) {
 	if n := e.callCounts().Get(id); n > 0 {
 		panic(fmt.Sprintf("hlo: RemoveComputation of %q, which %d instructions call", st.node.name, n))
 	}
-	st.node.instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), -1); return true })
+	e.countCallsOf(st.node, -1)
 	e.setComp(e.own(), id, nil)
 	e.tables().gone++
 	st.viewGen++
@@ -156,6 +156,12 @@ func (e *Editor) settleOrder() {
 	m.order, m.ownsOrder = slices.DeleteFunc(slices.Clone(m.order), func(id CompID) bool { return e.root.comps.get(uint32(id)) == nil }), true
 }
 
+// NumCallers is the number of instructions that call computation id. They are counted once, and kept up to date from then on.
+func (e *Editor) NumCallers(id CompID) int {
+	e.check()
+	return e.callCounts().Get(id)
+}
+
 // callCounts counts callers, once; edits keep the counts up to date from then on.
 func (e *Editor) callCounts() *idmap.Map[CompID, int] {
 	t := e.tables()
@@ -163,10 +169,26 @@ func (e *Editor) callCounts() *idmap.Map[CompID, int] {
 		e.settleOrder()
 		t.calls = new(idmap.Map[CompID, int])
 		for _, id := range e.root.order {
-			e.root.comps.get(uint32(id)).instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), 1); return true })
+			e.countCallsOf(e.root.comps.get(uint32(id)), 1)
 		}
 	}
 	return t.calls
+}
+
+// countCallsOf counts all calls of a computation. What it remembers of them it forgets with the first edit.
+func (e *Editor) countCallsOf(c *compNode, by int) {
+	if c.facts.Load()&callsNobody != 0 {
+		return
+	}
+	if x := c.cached.Load(); x != nil {
+		if calls := x.calls.Load(); calls != nil {
+			for _, k := range *calls {
+				e.countCalls(k.to, by)
+			}
+			return
+		}
+	}
+	c.instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), by); return true })
 }
 
 func (e *Editor) countCalls(to []CompID, by int) {

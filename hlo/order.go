@@ -111,15 +111,16 @@ func (c *compNode) inOrder(f func(*instrNode)) {
 
 // postWalk is what a depth-first search of a computation needs, used again by the next one.
 type postWalk struct {
-	used, seen []bool   // by id
-	begins     []uint32 // by id, see ascends
+	edges      edgeLists // both kinds
+	used, seen []bool    // by id
+	begins     []uint32  // by id, see ascends
 	stack      []postFrame
 	out        []InstrID
 }
 
 type postFrame struct {
-	n    *instrNode
-	next int // edges followed so far: control predecessors, then operands
+	id   InstrID
+	next uint32 // the edge to follow next
 }
 
 var postWalks = sync.Pool{New: func() any { return new(postWalk) }}
@@ -138,6 +139,7 @@ func (c *compNode) postOrder() []InstrID {
 		}
 	}
 	w := postWalks.Get().(*postWalk)
+	w.read(c)
 	if w.ascends(c) {
 		c.facts.Or(postIsByID)
 		postWalks.Put(w)
@@ -150,24 +152,31 @@ func (c *compNode) postOrder() []InstrID {
 	return out
 }
 
+// read begins the search of a computation.
+func (w *postWalk) read(c *compNode) {
+	w.edges.collect(&c.instrs, operandEdges|controlEdges)
+	n := int(c.instrs.n)
+	w.used = cleared(w.used, n)
+	use := func(ids []InstrID) {
+		for _, id := range ids {
+			if int(id) < n {
+				w.used[id] = true
+			}
+		}
+	}
+	if !w.edges.controlled {
+		use(w.edges.to)
+		return
+	}
+	c.instrs.each(func(in *instrNode) bool { use(in.operands()); return true })
+}
+
 // ascends reports whether the post-order is that of the ids, without gaps. To see that, no search has to keep the instructions on its way, which are all of them in
 // a long chain: what has been visited is then whatever has a smaller id than the next in the order, and an instruction and all that it is the first to
 // visit are neighbours. So the ids go down, and each is told where the part that ends with it begins.
 func (w *postWalk) ascends(c *compNode) bool {
 	n := c.instrs.n
 	if !c.idOrder || n != uint32(c.count) {
-		return false
-	}
-	w.used = cleared(w.used, int(n))
-	if !c.instrs.each(func(in *instrNode) bool {
-		for _, id := range in.operands() {
-			if id >= in.id {
-				return false
-			}
-			w.used[id] = true
-		}
-		return true
-	}) {
 		return false
 	}
 	w.begins = cleared(w.begins, int(n)) // and one; 0: nobody visits it
@@ -185,27 +194,15 @@ func (w *postWalk) ascends(c *compNode) bool {
 			return false
 		}
 		next--
-		visit := func(to InstrID) bool {
+		for _, to := range w.edges.of(InstrID(id)) {
 			if uint32(to) < next {
-				return true
+				continue
 			}
 			if uint32(to) >= id || w.begins[to] != 0 {
 				return false
 			}
 			w.begins[to] = next + 1
 			next = uint32(to) + 1
-			return true
-		}
-		in := c.instrs.get(id)
-		for _, to := range slices.Backward(in.control()) {
-			if !visit(to) {
-				return false
-			}
-		}
-		for _, to := range in.operands() {
-			if !visit(to) {
-				return false
-			}
 		}
 		if next != id {
 			return false
@@ -216,24 +213,31 @@ func (w *postWalk) ascends(c *compNode) bool {
 
 // walk fills out.
 func (w *postWalk) walk(c *compNode) {
-	limit := int(c.instrs.n)
-	w.used, w.seen = cleared(w.used, limit), cleared(w.seen, limit)
+	w.seen = cleared(w.seen, int(c.instrs.n))
+	for _, id := range w.edges.missing {
+		w.seen[id] = true
+	}
 	w.out = slices.Grow(w.out[:0], int(c.count))
-	c.instrs.each(func(n *instrNode) bool {
-		for _, id := range n.operands() {
-			if int(id) < limit {
-				w.used[id] = true
-			}
-		}
-		return true
-	})
-	c.inOrder(func(n *instrNode) {
-		if !w.used[n.id] {
-			w.visit(c, n)
+	w.roots(c, func(id InstrID) {
+		if !w.used[id] {
+			w.visit(id)
 		}
 	})
 	if len(w.out) < int(c.count) {
-		c.inOrder(func(n *instrNode) { w.visit(c, n) })
+		w.roots(c, w.visit)
+	}
+}
+
+// roots calls f for the instructions that may be in the order next, in program order.
+func (w *postWalk) roots(c *compNode, f func(InstrID)) {
+	if !c.idOrder {
+		c.inOrder(func(n *instrNode) { f(n.id) })
+		return
+	}
+	for id := range w.seen {
+		if !w.seen[id] {
+			f(InstrID(id))
+		}
 	}
 }
 
@@ -247,34 +251,25 @@ func cleared[T any](s []T, n int) []T {
 	return s
 }
 
-// visit adds root after all that it depends on and that is not in the order yet.
-func (w *postWalk) visit(c *compNode, root *instrNode) {
-	if w.seen[root.id] {
+// visit adds an instruction after all that it depends on and that is not in the order yet.
+func (w *postWalk) visit(root InstrID) {
+	if w.seen[root] {
 		return
 	}
-	w.seen[root.id] = true
-	stack := append(w.stack[:0], postFrame{n: root})
+	w.seen[root] = true
+	stack := append(w.stack[:0], postFrame{root, w.edges.begin[root]})
 	for len(stack) > 0 {
 		f := &stack[len(stack)-1]
-		control, operands := f.n.control(), f.n.operands()
-		if f.next == len(control)+len(operands) {
-			w.out = append(w.out, f.n.id)
-			f.n = nil // the pool must not hold a module
+		if f.next == w.edges.begin[f.id+1] {
+			w.out = append(w.out, f.id)
 			stack = stack[:len(stack)-1]
 			continue
 		}
-		var to InstrID
-		if f.next < len(control) {
-			to = control[len(control)-1-f.next]
-		} else {
-			to = operands[f.next-len(control)]
-		}
+		to := w.edges.to[f.next]
 		f.next++
-		if uint32(to) < c.instrs.n && !w.seen[to] {
-			if n := c.instrs.get(uint32(to)); n != nil {
-				w.seen[to] = true
-				stack = append(stack, postFrame{n: n})
-			}
+		if int(to) < len(w.seen) && !w.seen[to] {
+			w.seen[to] = true
+			stack = append(stack, postFrame{to, w.edges.begin[to]})
 		}
 	}
 	w.stack = stack

@@ -31,9 +31,10 @@ func TestPostOrderAscends(t *testing.T) {
 		e.SetEntry(id)
 		c := e.Freeze().MustComputation(id).node()
 		w := new(postWalk)
+		w.read(c)
 		w.walk(c)
 		byID := slices.IsSorted(w.out) && len(w.out) == n
-		require.Equal(t, byID, new(postWalk).ascends(c), "%v", w.out)
+		require.Equal(t, byID, w.ascends(c), "%v", w.out)
 		if byID {
 			ascending++
 		}

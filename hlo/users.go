@@ -68,47 +68,16 @@ func (c *compNode) successorsOf(id InstrID) []InstrID {
 
 func buildUserIndex(t *tree[instrNode]) *userIndex {
 	x := new(userIndex)
-	x.off, x.ids = invert(t, (*instrNode).operands)
-	hasControl := !t.each(func(n *instrNode) bool { return len(n.control()) == 0 })
-	if hasControl {
-		x.controlOff, x.controlIDs = invert(t, (*instrNode).control)
+	edges := edgesOf(t, operandEdges)
+	x.off, x.ids = edges.inverted()
+	controlled := edges.controlled
+	edges.done()
+	if controlled {
+		edges = edgesOf(t, controlEdges)
+		x.controlOff, x.controlIDs = edges.inverted()
+		edges.done()
 	}
 	return x
-}
-
-// invert turns the edges out of each instruction into lists of sources per target: count, prefix sums, fill. seen[v] is the last
-// source counted for v, plus one, which drops repeated edges.
-func invert(t *tree[instrNode], edges func(*instrNode) []InstrID) (off []uint32, ids []InstrID) {
-	off = make([]uint32, t.n+1)
-	seen := make([]uint32, t.n)
-	total := uint32(0)
-	t.each(func(n *instrNode) bool {
-		for _, v := range edges(n) {
-			if uint32(v) < t.n && seen[v] != uint32(n.id)+1 {
-				seen[v] = uint32(n.id) + 1
-				off[v+1]++
-				total++
-			}
-		}
-		return true
-	})
-	for i := 1; i < len(off); i++ {
-		off[i] += off[i-1]
-	}
-	ids = make([]InstrID, total)
-	clear(seen)
-	next := slices.Clone(off[:t.n])
-	t.each(func(n *instrNode) bool {
-		for _, v := range edges(n) {
-			if uint32(v) < t.n && seen[v] != uint32(n.id)+1 {
-				seen[v] = uint32(n.id) + 1
-				ids[next[v]] = n.id
-				next[v]++
-			}
-		}
-		return true
-	})
-	return off, ids
 }
 
 // userOverlay is a session's view of the users: an immutable index of some earlier state, and what has changed since. It also knows the places

@@ -3,6 +3,8 @@ package printer
 import (
 	"fmt"
 	"io"
+	"slices"
+	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -39,6 +41,7 @@ func Fprint(w io.Writer, m hlo.Module, cfg Config) error {
 func Append(b []byte, m hlo.Module, cfg Config) ([]byte, error) {
 	p := newPrinter(m, cfg)
 	p.b = b
+	p.expected = m.NumInstructions() + 3*int(m.CompIDLimit())
 	p.module()
 	return p.b, p.err
 }
@@ -46,7 +49,7 @@ func Append(b []byte, m hlo.Module, cfg Config) ([]byte, error) {
 // String is the module in the default form.
 func String(m hlo.Module) string {
 	b, _ := Append(nil, m, Config{})
-	return string(b)
+	return unsafe.String(unsafe.SliceData(b), len(b)) // nobody else has b, and the text may be large
 }
 
 // AppendComputation appends the text of one computation of m, without a newline at the end.
@@ -98,6 +101,8 @@ type printer struct {
 	max     int64
 	written int64
 	err     error
+
+	lines, expected int // so far, and about how many there are in all; 0: nobody knows
 }
 
 func newPrinter(m hlo.Module, cfg Config) *printer {
@@ -118,11 +123,28 @@ func newPrinter(m hlo.Module, cfg Config) *printer {
 // line ends a line and looks after the limits. It reports whether to go on.
 func (p *printer) line() bool {
 	p.b = append(p.b, '\n')
+	if p.lines++; p.w == nil && cap(p.b)-len(p.b) < roomForLine && p.lines >= guessFrom && p.lines < p.expected {
+		p.grow()
+	}
 	p.spill()
 	if p.max > 0 && p.written+int64(len(p.b)) > p.max && p.err == nil {
 		p.err = &LimitError{"bytes", p.max}
 	}
 	return p.err == nil
+}
+
+// Room for text that has no writer is guessed from the lines so far: growing it step by step would write a long text several times, each time into memory that no cache
+// has.
+const (
+	guessFrom   = 128 // lines
+	roomForLine = 1 << 10
+	mostRoom    = 4 // times what there is: the lines so far may be longer than the others
+)
+
+func (p *printer) grow() {
+	n := len(p.b)
+	guess := n/p.lines*p.expected + n/16
+	p.b = slices.Grow(p.b, min(max(guess-n, n/4), mostRoom*n))
 }
 
 // spill hands over what there is when it is much.

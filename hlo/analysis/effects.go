@@ -1,13 +1,16 @@
 package analysis
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/idmap"
+)
 
 // SideEffects has the computations of a module that do more than compute their result. It is immutable.
-type SideEffects struct{ impure map[hlo.CompID]bool }
+type SideEffects struct{ impure idmap.Set[hlo.CompID] }
 
 // FindSideEffects looks at every computation once, callees first.
 func FindSideEffects(m hlo.Module) *SideEffects {
-	s := &SideEffects{impure: make(map[hlo.CompID]bool)}
+	s := new(SideEffects)
 	for c := range m.PostOrder() {
 		of := c.Calls()
 		if c.Opcodes().Meets(mayHaveEffects) {
@@ -15,7 +18,7 @@ func FindSideEffects(m hlo.Module) *SideEffects {
 		}
 		for in := range of {
 			if s.Of(in) {
-				s.impure[c.ID()] = true
+				s.impure.Add(c.ID())
 				break
 			}
 		}
@@ -35,7 +38,7 @@ func (s *SideEffects) Of(in hlo.Instruction) bool {
 		return true
 	}
 	for i := range in.NumCallees() { // asked of every instruction: an iterator would be an allocation each
-		if s.impure[in.Callee(i)] {
+		if s.impure.Has(in.Callee(i)) {
 			return true
 		}
 	}
@@ -51,7 +54,7 @@ func (s *SideEffects) Mergeable(in hlo.Instruction) bool {
 }
 
 // OfComputation reports whether running the computation has effects.
-func (s *SideEffects) OfComputation(id hlo.CompID) bool { return s.impure[id] }
+func (s *SideEffects) OfComputation(id hlo.CompID) bool { return s.impure.Has(id) }
 
 // Reachable is the set of computations that the entry calls, itself included.
 func Reachable(m hlo.Module) map[hlo.CompID]bool {

@@ -5,35 +5,36 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/idmap"
 )
 
 // Executed is the set of computations that run as computations: the entry, and what control instructions call. Others are applied to
 // elements, wrapped for asynchronous execution, or fused.
-type Executed struct{ set map[hlo.CompID]bool }
+type Executed struct{ set idmap.Set[hlo.CompID] }
 
 // FindExecuted looks at every call once.
-func FindExecuted(m hlo.Module) Executed {
-	set := map[hlo.CompID]bool{m.Entry().ID(): true}
+func FindExecuted(m hlo.Module) (executed Executed) {
+	executed.set.Add(m.Entry().ID())
 	for c := range m.Computations() {
 		for in := range c.Calls() {
 			if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) && in.Opcode() != hlo.OpAsyncStart {
 				for id := range in.Callees() {
-					set[id] = true
+					executed.set.Add(id)
 				}
 			}
 		}
 	}
-	return Executed{set}
+	return executed
 }
 
 // Has reports whether a computation is one of them.
-func (e Executed) Has(id hlo.CompID) bool { return e.set[id] }
+func (e Executed) Has(id hlo.CompID) bool { return e.set.Has(id) }
 
 // In yields those of m, in the order of the module.
 func (e Executed) In(m hlo.Module) iter.Seq[hlo.Computation] {
 	return func(yield func(hlo.Computation) bool) {
 		for c := range m.Computations() {
-			if e.set[c.ID()] && !yield(c) {
+			if e.set.Has(c.ID()) && !yield(c) {
 				return
 			}
 		}

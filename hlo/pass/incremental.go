@@ -35,9 +35,11 @@ func (p *Pass) runLocal(ctx *Context, m hlo.Module, only map[hlo.CompID]bool) (h
 // editLocal is runLocal in a session, where m is the module as it is, or a view of it.
 func (p *Pass) editLocal(ctx *Context, m hlo.Module, e *hlo.Editor, only map[hlo.CompID]bool) error {
 	var small, large []hlo.CompID
+	about := hlo.OpcodesOf(p.About...)
 	for c := range m.Computations() {
 		switch {
 		case only != nil && !only[c.ID()]:
+		case len(p.About) > 0 && !ctx.runner.Thorough && !c.Opcodes().Meets(about):
 		case c.NumInstructions() >= forkFrom:
 			large = append(large, c.ID())
 		default:
@@ -78,6 +80,46 @@ func Each(c hlo.CompEdit) iter.Seq[hlo.Instruction] {
 			if c.Has(id) && !yield(c.At(id)) {
 				return
 			}
+		}
+	}
+}
+
+// EachOf is [Each] for the instructions of some opcodes. A computation knows which opcodes it has and what it calls, so looking for loops, or for what it does not have,
+// looks at nothing else.
+func EachOf(c hlo.CompEdit, ops ...hlo.Opcode) iter.Seq[hlo.Instruction] {
+	return func(yield func(hlo.Instruction) bool) {
+		wanted, v := hlo.OpcodesOf(ops...), c.View()
+		if !v.Opcodes().Meets(wanted) {
+			return
+		}
+		all := v.Instructions()
+		if !slices.ContainsFunc(ops, mayCallNothing) {
+			all = v.Calls()
+		}
+		eachLater(c, all, func(in hlo.Instruction) bool { return wanted.Has(in.Opcode()) }, yield)
+	}
+}
+
+func mayCallNothing(op hlo.Opcode) bool {
+	return !slices.ContainsFunc(hlo.Info(op).Callees, func(r hlo.CalleeRole) bool { return !r.Optional })
+}
+
+// EachWhere is [Each] for the instructions of which are is true at the call.
+func EachWhere(c hlo.CompEdit, are func(hlo.Instruction) bool) iter.Seq[hlo.Instruction] {
+	return func(yield func(hlo.Instruction) bool) { eachLater(c, c.View().Instructions(), are, yield) }
+}
+
+// eachLater yields what is left of some instructions when their turn comes.
+func eachLater(c hlo.CompEdit, all iter.Seq[hlo.Instruction], are, yield func(hlo.Instruction) bool) {
+	var ids []hlo.InstrID
+	for in := range all {
+		if are(in) {
+			ids = append(ids, in.ID())
+		}
+	}
+	for _, id := range ids {
+		if c.Has(id) && !yield(c.At(id)) {
+			return
 		}
 	}
 }

@@ -35,7 +35,8 @@ type Pass struct {
 	Rewrites func() []Rule
 	// Params document the options that it reads.
 	Params []Param
-	// About, if not empty, lists the opcodes that the pass is about: it leaves a module alone that has no instruction of one of them.
+	// About, if not empty, lists the opcodes that the pass is about: it leaves a module alone that has no instruction of one of them, and
+	// one of the local form each computation.
 	About []hlo.Opcode
 	// Makes lists what a module is after the pass, and Breaks what it no longer is.
 	Makes, Breaks []Phase

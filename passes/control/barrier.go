@@ -7,14 +7,15 @@ import (
 
 // OptimizationBarrierExpander removes barriers.
 var OptimizationBarrierExpander = &pass.Pass{
-	Name: "optimization-barrier-expander",
+	Name:  "optimization-barrier-expander",
+	About: []hlo.Opcode{hlo.OpOptBarrier},
 	Doc: `replace each opt-barrier by its operand
 
 A barrier keeps other passes from looking through it, so this one runs when all that it is to stop have run. What ran after the barrier by a control
 dependency runs after its operand; a schedule is kept.`,
 	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
-		for in := range pass.Each(c) {
-			if in.Opcode() != hlo.OpOptBarrier || in.IsRoot() && in.NumControlPredecessors() > 0 || !ctx.Spend("barrier") {
+		for in := range pass.EachOf(c, hlo.OpOptBarrier) {
+			if in.IsRoot() && in.NumControlPredecessors() > 0 || !ctx.Spend("barrier") {
 				continue
 			}
 			if err := expand(c, in.ID(), in.Operand(0)); err != nil {

@@ -21,11 +21,9 @@ var OptimizationBarrierSimplifier = &pass.Pass{
 A barrier is there to keep the computations behind it from being merged with those in front of it, or begun before its operands are there. A repeated
 number has no part in that as long as another operand remains; a barrier around constants alone keeps them from being folded, and stays as it is.`,
 	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
-		for in := range pass.Each(c) {
-			if in.Opcode() == hlo.OpOptBarrier {
-				if err := narrowBarrier(ctx, c, in.ID()); err != nil {
-					return err
-				}
+		for in := range pass.EachOf(c, hlo.OpOptBarrier) {
+			if err := narrowBarrier(ctx, c, in.ID()); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -31,10 +31,7 @@ effects, and those that draw random numbers, stay.`,
 			if wrapped[c.ID()] {
 				continue
 			}
-			for in := range pass.Each(e.Computation(c.ID())) {
-				if in.Opcode() != hlo.OpConditional {
-					continue
-				}
+			for in := range pass.EachOf(e.Computation(c.ID()), hlo.OpConditional) {
 				k := &conditional{ctx: ctx, m: m, e: e, c: e.Computation(c.ID()), id: in.ID(), effects: effects}
 				if err := k.simplify(); err != nil {
 					return m, err

@@ -34,7 +34,7 @@ func NewComputationDeduplicator(o pass.Options) (*pass.Pass, error) {
 		e := ctx.Edit(m)
 		first := map[hlo.Hash][]hlo.CompID{}
 		for c := range m.PostOrder() { // callees first: those of equal computations are then the same
-			if closed.Has(c.ID()) || c.ID() == m.Entry().ID() || reducesBetweenDevices(m, c.ID()) || isManualBody(m, c.ID()) || applied && runs(m, c.ID()) {
+			if closed.Has(c.ID()) || c.ID() == m.Entry().ID() || applied && runs(m, c.ID()) || reducesBetweenDevices(m, c.ID()) || isManualBody(m, c.ID()) {
 				continue
 			}
 			now := e.View(c.ID())

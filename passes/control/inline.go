@@ -96,12 +96,16 @@ func inlineAll(ctx *pass.Context, m hlo.Module, share bool, want func(hlo.Instru
 		if wrapped[c.ID()] {
 			continue
 		}
+		callers := callers(c)
+		if len(callers) == 0 {
+			continue
+		}
 		ce := e.Computation(c.ID())
 		var calls *sharing
 		if share {
 			calls = newSharing(ctx, m, c)
 		}
-		for _, id := range callers(ce.View()) {
+		for _, id := range callers {
 			if !ce.Has(id) || !want(ce.At(id)) {
 				continue
 			}
@@ -136,30 +140,16 @@ func callers(c hlo.Computation) (ids []hlo.InstrID) {
 // removeUncalled removes callees that nothing calls any more, and then what they alone called.
 func removeUncalled(e *hlo.Editor, callees *idmap.Set[hlo.CompID]) {
 	todo := slices.Collect(callees.All())
-	if len(todo) == 0 {
-		return
-	}
-	var calls idmap.Map[hlo.CompID, int]
-	each := func(id hlo.CompID, by int) {
-		for in := range e.View(id).Calls() {
-			for callee := range in.Callees() {
-				*calls.At(callee) += by
-			}
-		}
-	}
-	for id := range e.Computations() {
-		each(id, 1)
-	}
 	for len(todo) > 0 {
 		id := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if calls.Get(id) > 0 || !callees.Remove(id) {
+		if !callees.Has(id) || e.NumCallers(id) > 0 {
 			continue
 		}
+		callees.Remove(id)
 		for in := range e.View(id).Calls() {
 			todo = slices.AppendSeq(todo, in.Callees())
 		}
-		each(id, -1)
 		e.RemoveComputation(id)
 	}
 }
@@ -275,8 +265,8 @@ func instructionIDs(c hlo.Computation) (ids []hlo.InstrID) {
 func asyncComputations(m hlo.Module) map[hlo.CompID]bool {
 	set := make(map[hlo.CompID]bool)
 	for c := range m.Computations() {
-		for in := range c.Instructions() {
-			if in.Opcode() == hlo.OpAsyncStart && in.NumCallees() > 0 {
+		for in := range c.Calls() {
+			if in.Opcode() == hlo.OpAsyncStart {
 				set[in.Callee(0)] = true
 			}
 		}

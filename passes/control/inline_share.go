@@ -15,11 +15,11 @@ type sharing struct {
 
 // newSharing is nil for a computation in which work begins asynchronously: what one call may wait for, another one need not.
 func newSharing(ctx *pass.Context, m hlo.Module, c hlo.Computation) *sharing {
+	if c.Opcodes().Meets(asyncStarts) {
+		return nil
+	}
 	calls := 0
-	for in := range c.Instructions() {
-		if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitAsyncStart) {
-			return nil
-		}
+	for in := range c.Calls() {
 		if in.Opcode() == hlo.OpCall {
 			calls++
 		}
@@ -29,6 +29,8 @@ func newSharing(ctx *pass.Context, m hlo.Module, c hlo.Computation) *sharing {
 	}
 	return &sharing{pass.Fact(ctx, m, analysis.FindSideEffects), map[hlo.CompID]map[hlo.InstrID]hlo.InstrID{}}
 }
+
+var asyncStarts = hlo.OpcodesWith(hlo.TraitAsyncStart)
 
 // with is s for a call that may share: copies would lack the attributes of another call, or the control dependencies of this one.
 func (s *sharing) with(call hlo.Instruction) *sharing {

@@ -17,10 +17,7 @@ var MapInliner = &pass.Pass{
 	map of a body that returns a parameter                             → operand
 	map of a body that returns a constant                              → broadcast of the constant`,
 	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
-		for in := range pass.Each(c) {
-			if in.Opcode() != hlo.OpMap {
-				continue
-			}
+		for in := range pass.EachOf(c, hlo.OpMap) {
 			root := c.Editor().View(in.Callee(0)).Root()
 			operands, ok := mapped(root, slices.Collect(in.OperandIDs()))
 			if !ok || !ctx.Spend("map") {

@@ -30,10 +30,10 @@ func NewTransposeFolding(o pass.Options) (*pass.Pass, error) {
 	return &pass.Pass{Name: "transpose-folding", Doc: foldingDoc, Options: o, Params: []pass.Param{
 		{Name: keyRuns, Doc: "any transposes before dots, but only where runs of memory stay together; false"},
 		{Name: keyAny, Doc: "transposes of more than rows and columns, too, and those next to a vector; false"}},
-		Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
+		About: []hlo.Opcode{hlo.OpDot, hlo.OpConvolution}, Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
 			windows := analysis.FindWindows(c.View())
-			for in := range pass.Each(c) {
-				if in.Opcode() != hlo.OpDot && (in.Opcode() != hlo.OpConvolution || runs) || in.NumOperands() != 2 {
+			for in := range pass.EachOf(c, hlo.OpDot, hlo.OpConvolution) {
+				if in.Opcode() == hlo.OpConvolution && runs || in.NumOperands() != 2 {
 					continue
 				}
 				for i := range 2 {

@@ -56,9 +56,9 @@ type fuser struct {
 	m       hlo.Module
 	e       *hlo.Editor
 	c       hlo.Computation
-	groups  idmap.Map[hlo.InstrID, []hlo.InstrID] // member → roots of its fusions, more than one if it is copied into them
-	depth   idmap.Map[hlo.InstrID, int]           // of instructions that are copied: the longest chain of them to a user that is not
-	roots   []hlo.InstrID                         // in the order of their ranks
+	groups  membership
+	depth   idmap.Map[hlo.InstrID, int] // of instructions that are copied: the longest chain of them to a user that is not
+	roots   []hlo.InstrID               // in the order of their ranks
 	members idmap.Map[hlo.InstrID, int]
 	dims    idmap.Map[hlo.InstrID, []int64]     // root → dimensions of its members
 	folded  idmap.Map[hlo.InstrID, [][]int64]   // root → those of what its members fold a few elements of
@@ -67,7 +67,13 @@ type fuser struct {
 	partners idmap.Map[hlo.InstrID, []hlo.InstrID]
 	places   idmap.Map[hlo.InstrID, hlo.InstrID] // of merged groups, by their first root
 	windows  *analysis.Windows                   // of chains, which no fusion may narrow
-	rank     idmap.Map[hlo.InstrID, int]         // place in an order with operands before users
+	rank     []uint32                            // place in an order with operands before users, and one; 0: not known yet
+
+	// While a fusion is made: what instructions are inside, NoInstr if they are not; which are; and the operands of those whose copies are being made.
+	inside         []hlo.InstrID
+	within, copies []hlo.InstrID
+
+	seen marks // of one search at a time
 }
 
 func newFuser(m hlo.Module, e *hlo.Editor, c hlo.Computation) *fuser {
@@ -96,7 +102,7 @@ func (f *fuser) findGroups() {
 			continue
 		}
 		if roots, ok := f.servesRolls(in); ok {
-			f.groups.Set(in.ID(), roots)
+			f.groups.set(in.ID(), roots)
 			continue
 		}
 		if !fusible(in) {
@@ -114,7 +120,7 @@ func (f *fuser) findGroups() {
 			f.begin(in, in.Shape().Dimensions())
 			continue
 		}
-		f.groups.Set(in.ID(), roots)
+		f.groups.set(in.ID(), roots)
 		for _, root := range roots {
 			*f.members.At(root)++
 		}
@@ -135,24 +141,26 @@ func (f *fuser) findOrder() []hlo.Instruction {
 
 // number takes the ranks from an order. It reports whether operands stand before users there.
 func (f *fuser) number(order []hlo.Instruction) bool {
+	if f.rank == nil {
+		f.rank = make([]uint32, f.c.IDLimit())
+	}
 	sorted := true
 	for i, in := range order {
-		for o := range in.OperandIDs() {
-			_, before := f.rank.Lookup(o)
-			sorted = sorted && before
+		for k := range in.NumOperands() {
+			sorted = sorted && f.rank[in.Operand(k)] > 0
 		}
-		f.rank.Set(in.ID(), i)
+		f.rank[in.ID()] = uint32(i) + 1
 	}
 	return sorted
 }
 
 // precedes reports whether a stands before b in the order that findOrder has found.
-func (f *fuser) precedes(a, b hlo.InstrID) bool { return f.rank.Get(a) < f.rank.Get(b) }
+func (f *fuser) precedes(a, b hlo.InstrID) bool { return f.rank[a] < f.rank[b] }
 
 // begin makes in the root of a group of instructions with some dimensions.
 func (f *fuser) begin(in hlo.Instruction, dims []int64) {
 	f.roots = append(f.roots, in.ID())
-	f.groups.Set(in.ID(), []hlo.InstrID{in.ID()})
+	f.groups.begin(in)
 	f.members.Set(in.ID(), 1)
 	f.dims.Set(in.ID(), dims)
 }
@@ -162,12 +170,12 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 	if in.IsRoot() {
 		return nil
 	}
-	var roots []hlo.InstrID
+	var roots []hlo.InstrID // most are members of one fusion: then it is that of a user, where it is
 	for user := range in.Users() {
 		if f.reduces(user) && isInit(user, in.ID()) {
 			return nil
 		}
-		groups := f.groups.Get(user.ID())
+		groups := f.groups.of(user.ID())
 		if len(groups) == 0 {
 			f.remark(in, "its user %%%s, %v, is not fused", user.Name(), user.Opcode())
 			return nil
@@ -184,6 +192,12 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 				f.remark(in, "in the fusion of %%%s it would wait for a done that it does not need, or a start for it", user.Name())
 				return nil
 			}
+		}
+		if roots == nil {
+			roots = slices.Clip(groups)
+			continue
+		}
+		for _, g := range groups {
 			if !slices.Contains(roots, g) {
 				roots = append(roots, g)
 			}
@@ -255,7 +269,10 @@ func cheap(in hlo.Instruction) bool {
 func (f *fuser) fuse(roots []hlo.InstrID) func() error {
 	b := f.e.NewComputation("fused_computation")
 	b.SetExecutionThread(f.c.ExecutionThread())
-	inside := make(map[hlo.InstrID]hlo.InstrID)
+	if f.inside == nil {
+		f.inside = slices.Repeat([]hlo.InstrID{hlo.NoInstr}, int(f.c.IDLimit()))
+	}
+	defer f.forgetInside()
 	var operands []hlo.InstrID
 	param := func(in hlo.Instruction) hlo.InstrID {
 		id := b.Append(hlo.InstrSpec{Opcode: hlo.OpParameter, Name: "param_" + in.Name(), Shape: in.Shape(),
@@ -265,27 +282,32 @@ func (f *fuser) fuse(roots []hlo.InstrID) func() error {
 	}
 	var copyIn func(id hlo.InstrID) hlo.InstrID
 	copyIn = func(id hlo.InstrID) hlo.InstrID {
-		if to, ok := inside[id]; ok {
+		if to := f.inside[id]; to != hlo.NoInstr {
 			return to
 		}
 		in := f.c.MustAt(id)
 		var to hlo.InstrID
-		if isMember(f.groups.Get(id), roots) || cheap(in) {
+		if isMember(f.groups.of(id), roots) || cheap(in) {
 			spec := hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Attrs: in.Attrs(), Callees: slices.Collect(in.Callees()),
 				Common: in.Common(), Position: in.Position()}
-			for o := range in.Operands() {
-				if !rolls(in) {
-					spec.Operands = append(spec.Operands, copyIn(o.ID()))
+			turns, from := rolls(in), len(f.copies)
+			for i := range in.NumOperands() {
+				if !turns {
+					f.copies = append(f.copies, copyIn(in.Operand(i)))
 					continue
 				}
-				spec.Operands = append(spec.Operands, b.Append(hlo.InstrSpec{Opcode: o.Opcode(), Name: o.Name(), Shape: o.Shape(), Attrs: o.Attrs(),
+				o := in.OperandInstr(i)
+				f.copies = append(f.copies, b.Append(hlo.InstrSpec{Opcode: o.Opcode(), Name: o.Name(), Shape: o.Shape(), Attrs: o.Attrs(),
 					Operands: []hlo.InstrID{copyIn(o.Operand(0))}, Common: o.Common(), Position: o.Position()}))
 			}
-			to = b.Append(spec)
+			spec.Operands = f.copies[from:]
+			to = b.AppendSpec(&spec)
+			f.copies = f.copies[:from]
 		} else {
 			to = param(in)
 		}
-		inside[id] = to
+		f.inside[id] = to
+		f.within = append(f.within, id)
 		return to
 	}
 	for _, root := range roots {
@@ -293,7 +315,7 @@ func (f *fuser) fuse(roots []hlo.InstrID) func() error {
 	}
 	place := f.place(roots[0])
 	if roots = f.neededOutside(roots); len(roots) > 1 {
-		return f.fuseTuple(b, place, roots, inside, operands)
+		return f.fuseTuple(b, place, roots, operands)
 	}
 	root := roots[0]
 	in := f.c.MustAt(root)
@@ -302,13 +324,21 @@ func (f *fuser) fuse(roots []hlo.InstrID) func() error {
 		kind = hlo.FusionInput
 	}
 	spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: in.Name() + "_fusion", Shape: in.Shape(),
-		Attrs: &hlo.FusionAttrs{Kind: kind}, Callees: []hlo.CompID{b.Finish(inside[root])}, Common: in.Common(), Position: in.Position()}
+		Attrs: &hlo.FusionAttrs{Kind: kind}, Callees: []hlo.CompID{b.Finish(f.inside[root])}, Common: in.Common(), Position: in.Position()}
 	return func() error {
 		ce := f.e.Computation(f.c.ID())
 		spec.Operands = f.current(operands)
 		f.fused.Set(root, ce.InsertSpecBefore(place, spec).ID())
 		return ce.ReplaceInstruction(root, f.fused.Get(root))
 	}
+}
+
+// forgetInside ends the making of a fusion.
+func (f *fuser) forgetInside() {
+	for _, id := range f.within {
+		f.inside[id] = hlo.NoInstr
+	}
+	f.within = f.within[:0]
 }
 
 // current is the operands of a fusion as they are now: those that were roots of fusions themselves have been replaced, and the session knows by

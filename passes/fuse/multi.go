@@ -83,23 +83,23 @@ func (f *fuser) reads(root hlo.InstrID) []hlo.InstrID {
 
 // operands lists what a group with these roots reads from outside.
 func (f *fuser) operands(roots []hlo.InstrID) (outside []hlo.InstrID) {
-	seen := make(map[hlo.InstrID]bool)
+	f.seen.begin(f.c)
 	for _, root := range roots {
-		seen[root] = true
+		f.seen.add(root)
 	}
 	for todo := slices.Clone(roots); len(todo) > 0; {
 		in := f.c.MustAt(todo[len(todo)-1])
 		todo = todo[:len(todo)-1]
 		for o := range in.Operands() {
-			switch {
-			case seen[o.ID()]:
+			if !f.seen.add(o.ID()) {
 				continue
-			case isMember(f.groups.Get(o.ID()), roots) || cheap(o) || o.Opcode() == hlo.OpSlice && rolls(in):
+			}
+			switch {
+			case isMember(f.groups.of(o.ID()), roots) || cheap(o) || o.Opcode() == hlo.OpSlice && rolls(in):
 				todo = append(todo, o.ID())
 			default:
 				outside = append(outside, o.ID())
 			}
-			seen[o.ID()] = true
 		}
 	}
 	return outside
@@ -120,7 +120,7 @@ func (f *fuser) mayMerge(a, b hlo.InstrID) bool {
 // wayAround reports whether something that depends on the groups of these roots, and is in none of them, is needed by one of them. It looks no
 // further than the last of them: in the order of places, all that depends on an instruction comes after it. A search that takes too long ends with yes.
 func (f *fuser) wayAround(roots []hlo.InstrID) bool {
-	inside := func(id hlo.InstrID) bool { return isMember(f.groups.Get(id), roots) }
+	inside := func(id hlo.InstrID) bool { return isMember(f.groups.of(id), roots) }
 	last := f.place(roots[0])
 	for _, root := range roots[1:] {
 		if at := f.place(root); f.precedes(last, at) {
@@ -131,7 +131,7 @@ func (f *fuser) wayAround(roots []hlo.InstrID) bool {
 		if f.copied(f.c.MustAt(id)) {
 			return false
 		}
-		groups := f.groups.Get(id)
+		groups := f.groups.of(id)
 		for _, g := range groups {
 			if !f.precedes(last, f.place(g)) {
 				return false
@@ -140,16 +140,16 @@ func (f *fuser) wayAround(roots []hlo.InstrID) bool {
 		return len(groups) > 0 || f.precedes(last, id)
 	}
 	var todo []hlo.InstrID
-	seen := make(map[hlo.InstrID]bool)
+	f.seen.begin(f.c)
 	visit := func(id hlo.InstrID) {
-		if !seen[id] && !beyond(id) {
-			seen[id] = true
+		if !f.seen.has(id) && !beyond(id) {
+			f.seen.add(id)
 			todo = append(todo, id)
 		}
 	}
 	// The members of a merged group come with all its results.
 	visitGroups := func(id hlo.InstrID) {
-		for _, g := range f.groups.Get(id) {
+		for _, g := range f.groups.of(id) {
 			if !slices.Contains(roots, g) {
 				for _, result := range f.results(f.leader(g)) {
 					visit(result)
@@ -178,7 +178,7 @@ func (f *fuser) wayAround(roots []hlo.InstrID) bool {
 		follow(root, true)
 	}
 	for len(todo) > 0 {
-		if len(seen) > maxSearch {
+		if f.seen.n > maxSearch {
 			return true
 		}
 		id := todo[len(todo)-1]
@@ -216,10 +216,10 @@ func (f *fuser) placeFor(roots []hlo.InstrID) (hlo.InstrID, bool) {
 			in := f.c.MustAt(todo[len(todo)-1])
 			todo = todo[:len(todo)-1]
 			for user := range in.Users() {
-				if len(f.groups.Get(user.ID())) == 0 && !f.precedes(at, user.ID()) {
+				if len(f.groups.of(user.ID())) == 0 && !f.precedes(at, user.ID()) {
 					return false
 				}
-				for _, g := range f.groups.Get(user.ID()) {
+				for _, g := range f.groups.of(user.ID()) {
 					if !slices.Contains(roots, g) && !f.precedes(at, f.place(g)) {
 						return false
 					}
@@ -276,7 +276,7 @@ func (f *fuser) neededOutside(roots []hlo.InstrID) []hlo.InstrID {
 		in := f.c.MustAt(root)
 		outside := in.IsRoot() || in.UserCount() == 0
 		for user := range in.Users() {
-			outside = outside || !isMember(f.groups.Get(user.ID()), roots) || len(f.groups.Get(user.ID())) > 1
+			outside = outside || !isMember(f.groups.of(user.ID()), roots) || len(f.groups.of(user.ID())) > 1
 		}
 		if outside {
 			needed = append(needed, root)
@@ -286,10 +286,10 @@ func (f *fuser) neededOutside(roots []hlo.InstrID) []hlo.InstrID {
 }
 
 // fuseTuple makes the fusion of several roots, whose results are parts of a tuple.
-func (f *fuser) fuseTuple(b *hlo.ComputationBuilder, place hlo.InstrID, roots []hlo.InstrID, inside map[hlo.InstrID]hlo.InstrID, operands []hlo.InstrID) func() error {
+func (f *fuser) fuseTuple(b *hlo.ComputationBuilder, place hlo.InstrID, roots, operands []hlo.InstrID) func() error {
 	shapes, parts := make([]hlo.Shape, len(roots)), make([]hlo.InstrID, len(roots))
 	for i, root := range roots {
-		shapes[i], parts[i] = f.c.MustAt(root).Shape(), inside[root]
+		shapes[i], parts[i] = f.c.MustAt(root).Shape(), f.inside[root]
 	}
 	tuple := hlo.MakeTuple(shapes...)
 	body := b.Finish(b.Append(hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: tuple, Operands: parts}))

@@ -40,7 +40,7 @@ func (f *fuser) joinsFolding(in hlo.Instruction) bool {
 	if len(roots) != 1 {
 		return false
 	}
-	f.groups.Set(in.ID(), roots)
+	f.groups.set(in.ID(), roots)
 	*f.members.At(roots[0])++
 	f.folded.Set(roots[0], append(f.folded.Get(roots[0]), in.OperandInstr(0).Shape().Dimensions()))
 	return true

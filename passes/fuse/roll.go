@@ -21,10 +21,10 @@ func (f *fuser) servesRolls(in hlo.Instruction) (roots []hlo.InstrID, ok bool) {
 		return nil, false
 	}
 	for user := range in.Users() {
-		if !rolls(user) || len(f.groups.Get(user.ID())) == 0 {
+		if !rolls(user) || len(f.groups.of(user.ID())) == 0 {
 			return nil, false
 		}
-		for _, g := range f.groups.Get(user.ID()) {
+		for _, g := range f.groups.of(user.ID()) {
 			if !slices.Contains(roots, g) {
 				roots = append(roots, g)
 			}

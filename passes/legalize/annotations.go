@@ -39,8 +39,8 @@ These are annotate_device_placement, MoveToHost, MoveToDevice, PinToDevice and P
 // dropAnnotations replaces custom calls of one operand to the targets by that. Control dependencies keep a call, and so does a sharding that the
 // operand does not have: it would be lost.
 func dropAnnotations(ctx *pass.Context, m hlo.Module, c hlo.CompEdit, targets ...string) error {
-	for in := range pass.Each(c) {
-		if in.Opcode() != hlo.OpCustomCall || in.NumOperands() != 1 || !slices.Contains(targets, hlo.AttrsOf[hlo.CustomCallAttrs](in).Target) {
+	for in := range pass.EachOf(c, hlo.OpCustomCall) {
+		if in.NumOperands() != 1 || !slices.Contains(targets, hlo.AttrsOf[hlo.CustomCallAttrs](in).Target) {
 			continue
 		}
 		to := in.OperandInstr(0)

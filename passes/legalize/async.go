@@ -25,6 +25,9 @@ beside the plain op.`,
 		broken, e := carriedChains(m), ctx.Edit(m)
 		var all []*asyncRewriter // before anything is edited
 		for c := range m.Computations() {
+			if !c.Opcodes().Meets(asyncSteps) {
+				continue
+			}
 			r := &asyncRewriter{c: e.Computation(c.ID()), broken: broken, beside: beside(c), callees: make(map[hlo.InstrID]hlo.CompID)}
 			for in := range c.PostOrder() {
 				if in.Opcode() == hlo.OpAsyncDone {
@@ -32,7 +35,7 @@ beside the plain op.`,
 						r.callees[in.ID()] = callee.ID()
 					}
 				}
-				if hlo.IsAsync(in.Opcode()) || hlo.Info(in.Opcode()).Pair.Plain != hlo.OpInvalid {
+				if asyncSteps.Has(in.Opcode()) {
 					r.steps = append(r.steps, in.ID())
 				}
 			}
@@ -48,6 +51,16 @@ beside the plain op.`,
 		return e.Freeze(), nil
 	},
 }
+
+// asyncSteps are the opcodes of chains and of native pairs that have a plain form.
+var asyncSteps = func() (steps hlo.OpcodeSet) {
+	for op := range hlo.Opcode(hlo.NumOpcodes) {
+		if hlo.IsAsync(op) || hlo.Info(op).Pair.Plain != hlo.OpInvalid {
+			steps = steps.With(hlo.OpcodesOf(op))
+		}
+	}
+	return steps
+}()
 
 // asyncRewriter rewrites the asynchronous instructions of one computation.
 type asyncRewriter struct {

@@ -46,6 +46,9 @@ func carriedChains(m hlo.Module) map[place]bool {
 	}
 	// A chain without a done has no effect.
 	for c := range m.Computations() {
+		if !c.Opcodes().Meets(asyncSteps) {
+			continue
+		}
 		for in := range c.Instructions() {
 			if at := placeOf(in); hlo.IsAsync(in.Opcode()) && !kept[at] {
 				broken[at] = true

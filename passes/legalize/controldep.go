@@ -9,14 +9,15 @@ import (
 
 // ControlDepRewriter makes edges of calls that stand for them.
 var ControlDepRewriter = &pass.Pass{
-	Name: "control-dep-rewriter",
+	Name:  "control-dep-rewriter",
+	About: []hlo.Opcode{hlo.OpCustomCall},
 	Doc: `replace custom calls to control_dep, which say that one value is to be computed before another, by control dependencies
 
 () custom-call(a, b), custom_call_target="control_dep" becomes control-predecessors={a} of b. A call stays, with a remark, if its result is used, or if
 a needs b: then the two cannot come in that order.`,
 	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
-		for in := range pass.Each(c) {
-			if in.Opcode() != hlo.OpCustomCall || hlo.AttrsOf[hlo.CustomCallAttrs](in).Target != "control_dep" || in.NumOperands() != 2 {
+		for in := range pass.EachOf(c, hlo.OpCustomCall) {
+			if hlo.AttrsOf[hlo.CustomCallAttrs](in).Target != "control_dep" || in.NumOperands() != 2 {
 				continue
 			}
 			if in.UserCount() > 0 || in.IsRoot() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {

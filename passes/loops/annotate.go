@@ -14,7 +14,8 @@ import (
 
 // TripCountAnnotator writes down how often loops run.
 var TripCountAnnotator = &pass.Pass{
-	Name: "while-loop-trip-count-annotator",
+	Name:  "while-loop-trip-count-annotator",
+	About: []hlo.Opcode{hlo.OpWhile},
 	Doc: `write the number of rounds of counting loops into their backend configuration
 
 	backend_config={"known_trip_count":{"n":"12"},"known_init_step":{"init":"0","step":"1"},"known_induction_variable":{"tuple_index":"0"}}
@@ -22,8 +23,8 @@ var TripCountAnnotator = &pass.Pass{
 Cost estimates and schedulers read it. What reads the counter after the loop becomes the constant with which that ends. A loop with another configuration of its own keeps that, as does one with a count already.`,
 	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
 		callees := analysis.Now(c.Editor())
-		for in := range pass.Each(c) {
-			if in.Opcode() != hlo.OpWhile || in.Common() != nil && strings.TrimSpace(in.Common().BackendConfig) != "" {
+		for in := range pass.EachOf(c, hlo.OpWhile) {
+			if in.Common() != nil && strings.TrimSpace(in.Common().BackendConfig) != "" {
 				continue
 			}
 			l, ok := analysis.FindLoop(callees, in)

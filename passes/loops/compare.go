@@ -13,8 +13,8 @@ func decideCompares(ctx *pass.Context, b hlo.CompEdit, l analysis.Loop) error {
 		return nil
 	}
 	last := l.First + (l.Trip-1)*l.Step
-	for in := range pass.Each(b) {
-		if in.Opcode() != hlo.OpCompare || !isCounter(in.OperandInstr(0), l) || in.OperandInstr(1).Opcode() != hlo.OpConstant {
+	for in := range pass.EachOf(b, hlo.OpCompare) {
+		if !isCounter(in.OperandInstr(0), l) || in.OperandInstr(1).Opcode() != hlo.OpConstant {
 			continue
 		}
 		limit, ok := in.OperandInstr(1).Literal().ScalarInt()

@@ -91,8 +91,8 @@ func (h *hoister) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	e := ctx.Edit(m)
 	for c := range m.PostOrder() { // bodies before the loops that call them, so that work moves out of several loops at once
 		ce := e.Computation(c.ID())
-		for in := range pass.Each(ce) {
-			if in.Opcode() != hlo.OpWhile || !ownsCallees(m, in) {
+		for in := range pass.EachOf(ce, hlo.OpWhile) {
+			if !ownsCallees(m, in) {
 				continue
 			}
 			if directive.Set(in, directive.NoHoisting) {

@@ -44,8 +44,8 @@ func simplifyLoops(ctx *pass.Context, m hlo.Module, compares bool) (hlo.Module, 
 	now := analysis.Now(e)
 	for c := range m.PostOrder() {
 		ce := e.Computation(c.ID())
-		for in := range pass.Each(ce) {
-			if in.Opcode() != hlo.OpWhile || !ownsCallees(m, in) || effects.OfComputation(condition(m, in).ID()) {
+		for in := range pass.EachOf(ce, hlo.OpWhile) {
+			if !ownsCallees(m, in) || effects.OfComputation(condition(m, in).ID()) {
 				continue
 			}
 			if isNested(now, in, c.ID() == m.Entry().ID()) && ctx.Spend("flatten") {

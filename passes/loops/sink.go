@@ -41,8 +41,8 @@ func NewConstantSinking(o pass.Options) (*pass.Pass, error) {
 		e := ctx.Edit(m)
 		for c := range m.PostOrder() {
 			ce := e.Computation(c.ID())
-			for in := range pass.Each(ce) {
-				if in.Opcode() == hlo.OpWhile && in.Callee(0) != in.Callee(1) {
+			for in := range pass.EachOf(ce, hlo.OpWhile) {
+				if in.Callee(0) != in.Callee(1) {
 					k.sinkInto(ctx, e, m, ce, in)
 				}
 			}

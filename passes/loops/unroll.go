@@ -73,10 +73,7 @@ func (u *unroller) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	now := analysis.Now(e)
 	for c := range m.PostOrder() { // inner loops first: a body is copied as it is then
 		ce := e.Computation(c.ID())
-		for in := range pass.Each(ce) {
-			if in.Opcode() != hlo.OpWhile {
-				continue
-			}
+		for in := range pass.EachOf(ce, hlo.OpWhile) {
 			l, ok := analysis.FindLoop(now, in)
 			if !ok {
 				ctx.Missed(in, "not unrolled: its trip count is unknown")

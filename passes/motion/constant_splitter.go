@@ -1,8 +1,6 @@
 package motion
 
 import (
-	"slices"
-
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/emit"
@@ -25,8 +23,8 @@ func NewConstantSplitter(o pass.Options) (*pass.Pass, error) {
 	return &pass.Pass{Name: "hlo-constant-splitter", Doc: splitterDoc, Options: o, Params: []pass.Param{{Name: "split-expressions", Doc: "also what is computed from constants; false"}},
 		Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 			v := m.MustComputation(c.ID())
-			constant := map[hlo.InstrID]bool{} // to be copied
-			taken := map[hlo.InstrID]bool{}    // by one user
+			constant := make([]bool, v.IDLimit()) // to be copied
+			taken := make([]bool, v.IDLimit())    // by one user
 			for in := range v.PostOrder() {
 				if isConstant(in, expressions, constant) {
 					constant[in.ID()] = true
@@ -37,22 +35,20 @@ func NewConstantSplitter(o pass.Options) (*pass.Pass, error) {
 					if !constant[o] {
 						continue
 					}
-					if !overlaps(in.OperandInstr(i), constant, taken) {
-						take(in.OperandInstr(i), constant, taken)
+					if !overlaps(in.OperandInstr(i), taken) {
+						take(in.OperandInstr(i), taken)
 						continue
 					}
-					if slices.Index(slices.Collect(in.OperandIDs()), o) < i || !ctx.Spend("copy") {
+					if readsBefore(in, i) || !ctx.Spend("copy") {
 						continue // the same user: one copy is enough
 					}
 					at := emit.At{C: c, Before: in.ID()}
-					copied := copyTree(at, in.OperandInstr(i), constant, map[hlo.InstrID]hlo.InstrID{})
-					operands := slices.Collect(c.At(in.ID()).OperandIDs())
-					for k, id := range operands {
-						if id == o {
-							operands[k] = copied
+					copied := copyTree(at, in.OperandInstr(i), map[hlo.InstrID]hlo.InstrID{})
+					for k := i; k < in.NumOperands(); k++ {
+						if in.Operand(k) == o {
+							c.Instr(in.ID()).SetOperand(k, copied)
 						}
 					}
-					c.Instr(in.ID()).SetOperands(operands...)
 					pass.Release(c, o, nil) // what only other expressions were made from has no users left
 					ctx.Count("copies", 1)
 				}
@@ -61,8 +57,18 @@ func NewConstantSplitter(o pass.Options) (*pass.Pass, error) {
 		}}, nil
 }
 
+// readsBefore reports whether operand i is one before it, too.
+func readsBefore(in hlo.Instruction, i int) bool {
+	for k := range i {
+		if in.Operand(k) == in.Operand(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // isConstant reports whether an instruction is to be copied for each user.
-func isConstant(in hlo.Instruction, expressions bool, constant map[hlo.InstrID]bool) bool {
+func isConstant(in hlo.Instruction, expressions bool, constant []bool) bool {
 	if in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 || in.IsRoot() {
 		return false
 	}
@@ -76,8 +82,8 @@ func isConstant(in hlo.Instruction, expressions bool, constant map[hlo.InstrID]b
 	if in.NumOperands() == 0 {
 		return t.Has(hlo.TraitNullaryValue)
 	}
-	for o := range in.OperandIDs() {
-		if !constant[o] {
+	for i := range in.NumOperands() {
+		if !constant[in.Operand(i)] {
 			return false
 		}
 	}
@@ -85,32 +91,32 @@ func isConstant(in hlo.Instruction, expressions bool, constant map[hlo.InstrID]b
 }
 
 // overlaps reports whether another user has taken a part of an expression.
-func overlaps(in hlo.Instruction, constant, taken map[hlo.InstrID]bool) bool {
+func overlaps(in hlo.Instruction, taken []bool) bool {
 	if taken[in.ID()] {
 		return true
 	}
-	for o := range in.Operands() {
-		if overlaps(o, constant, taken) {
+	for i := range in.NumOperands() {
+		if overlaps(in.OperandInstr(i), taken) {
 			return true
 		}
 	}
 	return false
 }
 
-func take(in hlo.Instruction, constant, taken map[hlo.InstrID]bool) {
+func take(in hlo.Instruction, taken []bool) {
 	taken[in.ID()] = true
-	for o := range in.Operands() {
-		take(o, constant, taken)
+	for i := range in.NumOperands() {
+		take(in.OperandInstr(i), taken)
 	}
 }
 
-func copyTree(at emit.At, in hlo.Instruction, constant map[hlo.InstrID]bool, copied map[hlo.InstrID]hlo.InstrID) hlo.InstrID {
+func copyTree(at emit.At, in hlo.Instruction, copied map[hlo.InstrID]hlo.InstrID) hlo.InstrID {
 	if id, ok := copied[in.ID()]; ok {
 		return id
 	}
 	spec := emit.Again(in)
 	for i := range spec.Operands {
-		spec.Operands[i] = copyTree(at, in.OperandInstr(i), constant, copied)
+		spec.Operands[i] = copyTree(at, in.OperandInstr(i), copied)
 	}
 	id := at.Spec(spec)
 	copied[in.ID()] = id

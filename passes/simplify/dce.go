@@ -7,6 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/idmap"
 )
 
 const dceDoc = `remove unused instructions and uncalled computations
@@ -92,10 +93,17 @@ func removeUnneeded(ctx *pass.Context, e *hlo.Editor, m hlo.Module) error {
 		}
 	}
 	reached, err := removeFromReached(ctx, e, callers, pass.Fact(ctx, m, analysis.FindSideEffects))
-	if err != nil || len(reached) == len(slices.Collect(e.Computations())) {
+	if err != nil {
 		return err
 	}
-	for _, id := range unreachable(e.ViewModule(), reached) {
+	all := true
+	for id := range e.Computations() {
+		all = all && reached.Has(id)
+	}
+	if all {
+		return nil
+	}
+	for _, id := range unreachable(e.ViewModule(), &reached) {
 		if !ctx.Spend("computation") {
 			break
 		}
@@ -107,8 +115,8 @@ func removeUnneeded(ctx *pass.Context, e *hlo.Editor, m hlo.Module) error {
 
 // removeFromReached removes dead instructions from the entry and from what it still calls then, callers first: what only dead instructions call is
 // not reached.
-func removeFromReached(ctx *pass.Context, e *hlo.Editor, callers []int, effects *analysis.SideEffects) (map[hlo.CompID]bool, error) {
-	reached := map[hlo.CompID]bool{e.Entry(): true}
+func removeFromReached(ctx *pass.Context, e *hlo.Editor, callers []int, effects *analysis.SideEffects) (reached idmap.Set[hlo.CompID], err error) {
+	reached.Add(e.Entry())
 	for work := []hlo.CompID{e.Entry()}; len(work) > 0; {
 		id := work[0]
 		work = work[1:]
@@ -118,13 +126,12 @@ func removeFromReached(ctx *pass.Context, e *hlo.Editor, callers []int, effects 
 				again, err = dropFusionOutputs(ctx, e, callers, effects, id)
 			}
 			if err != nil {
-				return nil, err
+				return reached, err
 			}
 		}
-		for in := range e.View(id).Instructions() {
+		for in := range e.View(id).Calls() {
 			for i := range in.NumCallees() {
-				if id := in.Callee(i); !reached[id] {
-					reached[id] = true
+				if id := in.Callee(i); reached.Add(id) {
 					work = append(work, id)
 				}
 			}
@@ -161,7 +168,8 @@ func saysSharding(in hlo.Instruction) bool {
 	return x.IsRoot() || x.Opcode() == hlo.OpParameter || x.UserCount() > 1
 }
 
-// deadInstructions lists what can be removed from c, users before operands.
+// deadInstructions lists what can be removed from c, users before operands. Where everything is read by something, or needed without, nothing can: the last of
+// the dead would have no reader.
 func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.InstrID {
 	needed := make([]bool, c.IDLimit())
 	var work []hlo.InstrID
@@ -172,14 +180,26 @@ func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.In
 		}
 	}
 	need(c.Root().ID())
-	n := 0
+	n, read := 0, make([]bool, c.IDLimit())
 	for in := range c.Instructions() {
 		n++
+		for i := range in.NumOperands() {
+			read[in.Operand(i)] = true
+		}
 		if in.Opcode() == hlo.OpParameter || effects.Of(in) || saysSharding(in) {
 			need(in.ID())
 		}
 	}
 	live := 0
+	for id := range read {
+		if read[id] || needed[id] {
+			live++
+		}
+	}
+	if live == n {
+		return nil
+	}
+	live = 0
 	for len(work) > 0 {
 		in := c.MustAt(work[len(work)-1])
 		work = work[:len(work)-1]
@@ -218,12 +238,12 @@ func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.In
 }
 
 // unreachable lists computations that can go, callers before callees.
-func unreachable(m hlo.Module, reachable map[hlo.CompID]bool) []hlo.CompID {
-	var ids []hlo.CompID
+func unreachable(m hlo.Module, reachable *idmap.Set[hlo.CompID]) (ids []hlo.CompID) {
 	for c := range m.PostOrder() {
-		if !reachable[c.ID()] {
-			ids = append([]hlo.CompID{c.ID()}, ids...)
+		if !reachable.Has(c.ID()) {
+			ids = append(ids, c.ID())
 		}
 	}
+	slices.Reverse(ids)
 	return ids
 }

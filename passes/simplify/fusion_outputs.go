@@ -28,7 +28,7 @@ func dropFusionOutputs(ctx *pass.Context, e *hlo.Editor, callers []int, effects 
 
 // narrowable lists the fusions of several results whose computation has no other caller.
 func narrowable(e *hlo.Editor, callers []int, c hlo.Computation) (ids []hlo.InstrID) {
-	for in := range c.Instructions() {
+	for in := range c.Calls() {
 		if in.Opcode() != hlo.OpFusion || !in.Shape().IsTuple() || in.IsRoot() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 ||
 			len(hlo.AttrsOf[hlo.FusionAttrs](in).OutputAliasing) > 0 || in.Common() != nil && (in.Common().Sharding != nil || in.Common().Origin != nil) {
 			continue

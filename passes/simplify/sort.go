@@ -21,7 +21,7 @@ loses its parameters. A sort of one array that remains gives the array, not a tu
 		if pass.Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
 			return nil
 		}
-		for in := range pass.Each(c) {
+		for in := range pass.EachOf(c, hlo.OpSort) {
 			kept, n := neededOperands(c.Editor(), in), in.NumOperands()
 			if kept == nil || len(kept) == n || !ctx.Spend("narrow") {
 				continue

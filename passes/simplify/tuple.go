@@ -17,8 +17,8 @@ var TupleSimplifier = &pass.Pass{
 
 The operands that are taken out of the state of an asynchronous chain are those of its start and updates.`,
 	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, ce hlo.CompEdit) error {
-		for in := range pass.Each(ce) {
-			if op := in.Opcode(); op != hlo.OpTuple && op != hlo.OpGetTupleElement || ce.UserCount(in.ID()) == 0 && ce.Root() != in.ID() {
+		for in := range pass.EachOf(ce, hlo.OpTuple, hlo.OpGetTupleElement) {
+			if ce.UserCount(in.ID()) == 0 && ce.Root() != in.ID() {
 				continue
 			}
 			id := in.ID()

@@ -18,10 +18,9 @@ Instructions with side effects, collectives (all devices must take part) and tho
 		}
 		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
 		const stays = hlo.TraitCollective | hlo.TraitTokens | hlo.TraitAsyncStart | hlo.TraitAsyncDone
-		for in := range pass.Each(c) {
+		for in := range pass.EachWhere(c, isEmpty) {
 			s := in.Shape()
-			if !s.IsArray() || !s.IsStatic() || s.NumElements() != 0 || in.Opcode() == hlo.OpParameter || in.Opcode() == hlo.OpConstant ||
-				hlo.Info(in.Opcode()).Traits&stays != 0 || effects.Of(in) || in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 || !ctx.Spend("empty") {
+			if hlo.Info(in.Opcode()).Traits&stays != 0 || effects.Of(in) || in.NumControlPredecessors() > 0 || in.NumControlSuccessors() > 0 || !ctx.Spend("empty") {
 				continue
 			}
 			lit, err := hlo.NewLiteral(s, nil)
@@ -38,4 +37,10 @@ Instructions with side effects, collectives (all devices must take part) and tho
 		}
 		return nil
 	},
+}
+
+// isEmpty reports whether in computes an array without elements.
+func isEmpty(in hlo.Instruction) bool {
+	s := in.Shape()
+	return s.IsArray() && s.IsStatic() && s.NumElements() == 0 && in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpConstant
 }
