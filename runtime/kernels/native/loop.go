@@ -36,6 +36,9 @@ func assemble(e *expansion) *machineCode {
 	spare := registers - trial.most
 	w := e.widened(trial, &spare)
 	e.keepConstants(spare)
+	if w.half != nil { // the code has changed
+		w.half = e.halves()
+	}
 	all = e.all()
 	before, pinned := e.invariants(spare)
 	identities := make([]int, len(e.b.folds))
