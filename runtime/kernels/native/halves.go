@@ -1,10 +1,6 @@
 package native
 
-import (
-	"encoding/binary"
-
-	"github.com/gohalo/halo/internal/amd64"
-)
+import "github.com/gohalo/halo/internal/amd64"
 
 // halves is how the wide loop takes two vectors of bf16 together: what is in the lower halves of 32 bits is one vector, what is in the upper halves the next one.
 // Decoding is one instruction for each, a shift or a mask on memory, and encoding two for both, where neighbours in one vector would have to be moved
@@ -74,7 +70,7 @@ func (e *expansion) halves() *halves {
 		}
 	}
 	h.order[0], h.order[1] = e.joinOrder()
-	h.mask = e.repeat(binary.LittleEndian.AppendUint32(nil, 0xffff0000))
+	h.mask = e.splat(0xffff0000)
 	return h
 }
 

@@ -81,6 +81,20 @@ func (b *Builder) readInPlace(p *Program) {
 	}
 }
 
+// roundStored finds what is stored as bf16 and is rounded already, or can be rounded by the step that computes it.
+func (b *Builder) roundStored(p *Program) {
+	for i := range p.stores {
+		s := &p.stores[i]
+		v := &b.values[s.reg]
+		if s.typ != hlo.BF16 || v.typ != s.typ || v.def < 0 {
+			continue
+		}
+		if s.rounded = v.round == nil || v.rounded != nil; v.round != nil && s.rounded {
+			p.steps[v.def].stored = roundedName(b.steps[v.def].op, v.typ)
+		}
+	}
+}
+
 // mixedLoop is the loop of that name if it reads or writes bf16, or nil.
 func mixedLoop(name vectors.Name) loop {
 	compute := map[hlo.Opcode]func(x, y float32) float32{
