@@ -81,7 +81,7 @@ func (b *Builder) readInPlace(p *Program) {
 	}
 }
 
-// roundStored finds what is stored as bf16 and is rounded already, or can be rounded by the step that computes it.
+// roundStored finds what is stored as bf16 and has been rounded, or can be rounded by the step that computes it: what that gives is no signalling NaN either.
 func (b *Builder) roundStored(p *Program) {
 	for i := range p.stores {
 		s := &p.stores[i]
@@ -89,8 +89,13 @@ func (b *Builder) roundStored(p *Program) {
 		if s.typ != hlo.BF16 || v.typ != s.typ || v.def < 0 {
 			continue
 		}
-		if s.rounded = v.round == nil || v.rounded != nil; v.round != nil && s.rounded {
-			p.steps[v.def].stored = roundedName(b.steps[v.def].op, v.typ)
+		step := &b.steps[v.def]
+		switch {
+		case v.round == nil:
+			s.rounded = step.rounded || step.vector == roundName(s.typ)
+		case v.rounded != nil:
+			s.rounded = true
+			p.steps[v.def].stored = roundedName(step.op, s.typ)
 		}
 	}
 }
