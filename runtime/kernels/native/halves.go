@@ -131,7 +131,10 @@ func (a *assigner) beginHalves() {
 	}
 }
 
-// inOrder puts the chains of two vectors that were taken together in order. The registers of results are free by then.
+// orderRegisters is how many registers inOrder needs, from the first one, where nothing stays beyond the body.
+const orderRegisters = 3
+
+// inOrder puts the chains of two vectors that were taken together in order. The registers of the body are free by then.
 func (a *assigner) inOrder(even, odd amd64.Reg) {
 	const d, numbers = 0, 1
 	for i, index := range a.half.order {

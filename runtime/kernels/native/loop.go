@@ -33,7 +33,7 @@ func assemble(e *expansion) *machineCode {
 	if e.wide {
 		registers = 32
 	}
-	spare := registers - trial.most
+	spare := registers - max(trial.most, orderRegisters)
 	w := e.widened(trial, &spare)
 	e.keepConstants(spare)
 	if w.half != nil { // the code has changed
