@@ -173,7 +173,9 @@ func (c *Code) Align(n int) {
 func (c *Code) Data(b ...byte) { c.byte(b...) }
 
 // Accumulates reports whether the instruction reads what D holds.
-func (o VectorOp) Accumulates() bool { return o >= VFMADD213PS && o <= VFNMADD231PD || o == VPERMT2PS }
+func (o VectorOp) Accumulates() bool {
+	return o >= VFMADD213PS && o <= VFNMADD231PD || o == VPERMT2PS || o == VPDPWSSD
+}
 
 // Blends reports whether the instruction has a mask to choose by, not one that says what to write.
 func (o VectorOp) Blends() bool { return o >= VBLENDVPS && o <= VPBLENDMW }

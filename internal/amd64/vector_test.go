@@ -91,7 +91,7 @@ var takesNumber = map[string]bool{"VCMPPS": true, "VCMPPD": true, "VCVTPS2PH": t
 // What is written in one of the two forms only, and what has a mask register for its result in the wide one.
 var (
 	onlyNarrow = regexp.MustCompile(`^(VPAND|VPOR|VPXOR|VPCMPEQ.|VPCMPGT.|P?VP?BLENDV.*|VROUND.*|VEXTRACTI128|VINSERTI128|VPERM2F128)$`)
-	onlyWide   = regexp.MustCompile(`^(VMOVDQU\d+|VP(AND|OR|XOR)[DQ]|VP?BLENDM.*|VPCMPU?[BWDQ]|VPTESTM.|VPTERNLOG.|VSCALEF.*|VRNDSCALE.*|VPROLV.|VPMOV[WDQ][BWD]|VCVT.*(QQ|UDQ).*|VP(ABS|MAXS|MAXU|MINS|MINU|MULL|SRAV|SRA)Q|V(EXTRACT|INSERT)F64X4|VPERMT2PS|VRSQRT14PD)$`)
+	onlyWide   = regexp.MustCompile(`^(VMOVDQU\d+|VP(AND|OR|XOR)[DQ]|VP?BLENDM.*|VPCMPU?[BWDQ]|VPTESTM.|VPTERNLOG.|VSCALEF.*|VRNDSCALE.*|VPROLV.|VPMOV[WDQ][BWD]|VCVT.*(QQ|UDQ).*|VP(ABS|MAXS|MAXU|MINS|MINU|MULL|SRAV|SRA)Q|V(EXTRACT|INSERT)F64X4|VPERMT2PS|VPDPWSSD|VRSQRT14PD)$`)
 	toMask     = regexp.MustCompile(`^(VCMPP.|VPCMPU?[BWDQ]|VPTESTM.)$`)
 )
 

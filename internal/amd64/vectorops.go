@@ -113,6 +113,7 @@ const (
 	VPERM2F128
 	VPERMPD
 	VPERMT2PS
+	VPDPWSSD
 	VPMADDUBSW
 	VPMADDWD
 	VPSADBW
@@ -318,6 +319,7 @@ var vectorForms = [...]vectorForm{
 	VPERM2F128:    {"VPERM2F128", 3, 1, 0x06, 0, rvm, 0},
 	VPERMPD:       {"VPERMPD", 3, 1, 0x01, 1, rm, 0},
 	VPERMT2PS:     {"VPERMT2PS", 2, 1, 0x7F, 0, rvm, 0},
+	VPDPWSSD:      {"VPDPWSSD", 2, 1, 0x52, 0, rvm, 0},
 	VPMADDUBSW:    {"VPMADDUBSW", 2, 1, 0x04, 0, rvm, 0},
 	VPMADDWD:      {"VPMADDWD", 1, 1, 0xF5, 0, rvm, 0},
 	VPSADBW:       {"VPSADBW", 1, 1, 0xF6, 0, rvm, 0},

@@ -173,8 +173,8 @@ func (p *rowPlanner) isFromIdentity(in hlo.Instruction) bool {
 	return tile.IsIdentity(op, in.Shape().Type(), in.OperandInstr(1).Literal().Bytes())
 }
 
-// keptWeight is the weight of an op from which on its results are kept.
-const keptWeight = 4
+// keptWeight is the weight of an op from which on its results are kept, and roundedWeight what rounding adds to it: as much as makes an op of bf16 worth it.
+const keptWeight, roundedWeight = 4, 3
 
 // keep chooses what is kept from one pass to later ones: for each result the heaviest op of its type. It returns the results.
 func (p *rowPlanner) keep() (outputs []int) {
@@ -191,7 +191,11 @@ func (p *rowPlanner) keep() (outputs []int) {
 			if len(in2) < 2 || isKept || slices.Max(in2) > p.level[root.ID()] || in.Shape().Type() != root.Shape().Type() {
 				continue
 			}
-			if w := tile.Weight(in); w > most {
+			w := tile.Weight(in)
+			if in.Shape().Type() == hlo.BF16 && w > 0 {
+				w += roundedWeight
+			}
+			if w > most {
 				best, most, first = in.ID(), w, slices.Min(in2)
 			}
 		}

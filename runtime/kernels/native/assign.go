@@ -26,6 +26,7 @@ type assigner struct {
 	labels []amd64.Label // of the constants
 	copy   int           // which of several vectors that are computed together
 	chains []amd64.Reg   // the first register with chains of each fold, if they are not in memory
+	half   *halves       // what becomes of the body where bf16 is taken by halves, or nil
 	tail   bool          // only some elements of memory are touched, as mask register tailMask says
 }
 
@@ -121,7 +122,9 @@ func (a *assigner) next(v, p int) int {
 // write writes the body.
 func (a *assigner) write() {
 	for p, i := range a.body {
-		a.instruction(p, &a.code[i])
+		if a.half == nil || !a.onHalf(p, i) {
+			a.instruction(p, &a.code[i])
+		}
 	}
 }
 

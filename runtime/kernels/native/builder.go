@@ -51,6 +51,8 @@ type store struct {
 	v    Value
 	name vec.Name // of the loop that converts what is stored, or none
 	slot int
+	// rounded says that v is what name would round it to.
+	rounded bool
 	// isPair says that complex numbers are stored, of which v and im are the parts.
 	isPair bool
 	im     Value
@@ -97,6 +99,12 @@ func (b *Builder) Op(name vec.Name, truth bool, args ...Value) Value {
 func (b *Builder) Store(v Value, convert vec.Name) {
 	b.slots++
 	b.stores = append(b.stores, store{v: v, name: convert, slot: b.slots - 1})
+}
+
+// StoreRounded is Store for v that converting changes in form only.
+func (b *Builder) StoreRounded(v Value, convert vec.Name) {
+	b.Store(v, convert)
+	b.stores[len(b.stores)-1].rounded = true
 }
 
 // Fold folds v along each row into chains in memory, ChainBytes for each row, by the loop called name in package vec. Chains begin with the

@@ -9,6 +9,8 @@
 //	expand.go    recipes, joined to one list of instructions on registers without number
 //	truth.go     masks: logic, and masks as integers
 //	pair.go      complex numbers: vectors of real and of imaginary parts
+//	round.go     roundings to bf16
+//	halves.go    bf16, two vectors at a time
 //	share.go     what several recipes compute, once
 //	constants.go what stays in registers of the constants
 //	assign.go    which register holds what, and when; spills

@@ -150,6 +150,7 @@ func expand(b *Builder, inverts bool) (*expansion, error) {
 	if e.failure != "" {
 		return nil, fmt.Errorf("%s", e.failure)
 	}
+	e.round()
 	e.share()
 	return e, nil
 }
@@ -249,6 +250,12 @@ func (e *expansion) store(s *store) {
 		r := vec.FindRecipe(s.name)
 		if r == nil || r.Lane != e.lane {
 			e.fail("no conversion %v", s.name)
+			return
+		}
+		if s.rounded {
+			if reg := e.operand(r, 0, s.v); e.failure == "" {
+				e.splice(r.Store, map[vec.Operand]int{r.Result: reg}, memory{kind: inSlot, index: s.slot, size: r.Out.Size})
+			}
 			return
 		}
 		v = e.b.define(value{op: 0, slot: -1})

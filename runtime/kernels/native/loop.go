@@ -33,9 +33,12 @@ func assemble(e *expansion) *machineCode {
 	if e.wide {
 		registers = 32
 	}
-	spare := registers - trial.most
+	spare := registers - max(trial.most, orderRegisters)
 	w := e.widened(trial, &spare)
 	e.keepConstants(spare)
+	if w.half != nil { // the code has changed
+		w.half = e.halves()
+	}
 	all = e.all()
 	before, pinned := e.invariants(spare)
 	identities := make([]int, len(e.b.folds))

@@ -82,7 +82,7 @@ func (e *expansion) split(low, high int) [2]int {
 		for i := range even {
 			even[i], odd[i] = byte(2*i), byte(2*i+1)
 		}
-		return [2]int{e.chosen(even, low, high), e.chosen(odd, low, high)}
+		return [2]int{e.chosen(e.constant(even), low, high), e.chosen(e.constant(odd), low, high)}
 	}
 	var parts [2]int
 	for i, each := range [...]uint8{0x88, 0xDD} {
@@ -96,11 +96,7 @@ func (e *expansion) split(low, high int) [2]int {
 // join undoes split.
 func (e *expansion) join(re, im int) (low, high int) {
 	if e.wide {
-		var first, second [16]byte
-		for i := range first {
-			first[i] = byte(i/2 + i%2*16)
-			second[i] = first[i] + 8
-		}
+		first, second := e.joinOrder()
 		return e.chosen(first, re, im), e.chosen(second, re, im)
 	}
 	x, y := e.register(false), e.register(false)
@@ -114,11 +110,21 @@ func (e *expansion) shuffled(o amd64.VectorOp, x, y int, how uint8) int {
 	return d
 }
 
-// chosen takes 16 lanes, by number, of those of two vectors.
-func (e *expansion) chosen(lanes [16]byte, x, y int) int {
+// joinOrder are the constants that say which lanes of two vectors make two where they take turns.
+func (e *expansion) joinOrder() (low, high int) {
+	var first, second [16]byte
+	for i := range first {
+		first[i] = byte(i/2 + i%2*16)
+		second[i] = first[i] + 8
+	}
+	return e.constant(first), e.constant(second)
+}
+
+// chosen takes 16 lanes, by the numbers that a constant has, of those of two vectors.
+func (e *expansion) chosen(lanes, x, y int) int {
 	numbers, d := e.register(false), e.register(false)
 	e.code = append(e.code,
-		instr{op: amd64.VPMOVZXBD, bits: 512, d: numbers, from: memory{kind: inPool, index: e.constant(lanes)}},
+		instr{op: amd64.VPMOVZXBD, bits: 512, d: numbers, from: memory{kind: inPool, index: lanes}},
 		instr{op: amd64.VMOVUPS, bits: 512, d: d, y: x},
 		instr{op: amd64.VPERMT2PS, bits: 512, d: d, x: numbers, y: y, reads: true})
 	return d

@@ -8,6 +8,7 @@ type wideLoop struct {
 	e      *expansion
 	n      int  // vectors; 1 is no wide loop
 	chains bool // are in registers
+	half   *halves
 	body   []int
 	places [][]int
 	pinned []int
@@ -26,18 +27,27 @@ func (e *expansion) widened(a *assigner, spare *int) *wideLoop {
 	for w.n > 1 && w.n*len(e.code) > mostWide {
 		w.n /= 2
 	}
-	need := w.n * len(e.b.folds)
-	if need == 0 || w.n*a.bits() != 8*ChainBytes || need > *spare {
-		return w
+	w.keepChains(a, spare)
+	if h := e.halves(); h != nil && w.n > 1 && h.registers() <= *spare && w.chains == (len(e.b.folds) > 0) {
+		*spare -= h.registers()
+		w.half = h
 	}
-	for i := range e.code {
-		if x := &e.code[i]; x.from.kind == inChains && (!x.op.Moves() || x.k != 0) {
-			return w
+	return w
+}
+
+// keepChains lets chains be in registers, if there are as many.
+func (w *wideLoop) keepChains(a *assigner, spare *int) {
+	need := w.n * len(w.e.b.folds)
+	if need == 0 || w.n*a.bits() != 8*ChainBytes || need > *spare {
+		return
+	}
+	for i := range w.e.code {
+		if x := &w.e.code[i]; x.from.kind == inChains && (!x.op.Moves() || x.k != 0) {
+			return
 		}
 	}
 	*spare -= need
 	w.chains = true
-	return w
 }
 
 // write writes the loop, which is entered at the first element of a row and goes on to loop, or to rest if no whole vector is left. It returns how
@@ -56,6 +66,7 @@ func (w *wideLoop) write(c *amd64.Code, loop, rest amd64.Label) (spills int) {
 	}
 	isWhole(amd64.G, loop)
 	first.moveChains(false)
+	first.beginHalves()
 	c.Pad(32)
 	c.Mark(again)
 	first.prefetch(w.n)
@@ -77,17 +88,24 @@ func (w *wideLoop) write(c *amd64.Code, loop, rest amd64.Label) (spills int) {
 func (w *wideLoop) assigner(c *amd64.Code, i int) *assigner {
 	a := newAssigner(w.e, c, w.body, w.places, w.pinned)
 	a.labels, a.copy = w.labels, i
-	if !w.chains {
-		return a
+	if w.chains {
+		lowest := a.reserve(w.n * len(w.e.b.folds))
+		for f := range w.e.b.folds {
+			a.chains = append(a.chains, lowest+amd64.Reg(w.n*f))
+		}
 	}
-	free := a.free[vectors]
-	n := w.n * len(w.e.b.folds)
-	lowest := free[n-1]
-	a.free[vectors] = free[n:]
-	for f := range w.e.b.folds {
-		a.chains = append(a.chains, lowest+amd64.Reg(w.n*f))
+	if a.half = w.half; w.half != nil {
+		w.half.upper = a.reserve(w.half.registers())
+		w.half.stored = w.half.upper + 1
 	}
 	return a
+}
+
+// reserve takes n free registers that follow each other, and returns the first one.
+func (a *assigner) reserve(n int) amd64.Reg {
+	free := a.free[vectors]
+	a.free[vectors] = free[n:]
+	return free[n-1]
 }
 
 // moveChains brings chains into registers, or back.
@@ -99,6 +117,11 @@ func (a *assigner) moveChains(back bool) {
 			p = pointers[slot]
 		} else {
 			a.c.Do(amd64.MOV, true, p, a.b.pointer(slot))
+		}
+		if back && a.half != nil {
+			for i := amd64.Reg(0); i < amd64.Reg(ChainBytes*8/a.bits()); i += 2 {
+				a.inOrder(a.chains[f]+i, a.chains[f]+i+1)
+			}
 		}
 		for i := 0; i < ChainBytes; i += a.bits() / 8 {
 			m, r := amd64.M(p, int32(i)), a.chains[f]+amd64.Reg(i*8/a.bits())

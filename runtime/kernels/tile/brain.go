@@ -81,6 +81,25 @@ func (b *Builder) readInPlace(p *Program) {
 	}
 }
 
+// roundStored finds what is stored as bf16 and has been rounded, or can be rounded by the step that computes it: what that gives is no signalling NaN either.
+func (b *Builder) roundStored(p *Program) {
+	for i := range p.stores {
+		s := &p.stores[i]
+		v := &b.values[s.reg]
+		if s.typ != hlo.BF16 || v.typ != s.typ || v.def < 0 {
+			continue
+		}
+		step := &b.steps[v.def]
+		switch {
+		case v.round == nil:
+			s.rounded = step.rounded || step.vector == roundName(s.typ)
+		case v.rounded != nil:
+			s.rounded = true
+			p.steps[v.def].stored = roundedName(step.op, s.typ)
+		}
+	}
+}
+
 // mixedLoop is the loop of that name if it reads or writes bf16, or nil.
 func mixedLoop(name vectors.Name) loop {
 	compute := map[hlo.Opcode]func(x, y float32) float32{

@@ -407,6 +407,7 @@ func (b *Builder) layOut(p *Program) {
 		}
 		p.stores = append(p.stores, s)
 	}
+	b.roundStored(p)
 	b.readInPlace(p)
 }
 

@@ -170,11 +170,12 @@ func (p *Program) finish(f *frame, fold, row, rows, column, n int, b Buffers) {
 	o := &p.folds[fold]
 	first := p.chains(f, fold)
 	blocks := unsafe.Add(first, foldRows*chainBytes)
+	results := element(b.Out(o.out), row, o.width)
+	if n > foldBlock { // one row at a time
+		results = unsafe.Add(blocks, column/foldBlock*o.width)
+	}
 	for i := range rows {
-		c, to := unsafe.Add(first, i*chainBytes), element(b.Out(o.out), row+i, o.width)
-		if n > foldBlock {
-			to = unsafe.Add(blocks, column/foldBlock*o.width)
-		}
+		c, to := unsafe.Add(first, i*chainBytes), unsafe.Add(results, i*o.width)
 		if o.join != nil {
 			o.join(chainBytes/o.width, to, c, nil, nil)
 			continue

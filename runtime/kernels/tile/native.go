@@ -177,7 +177,11 @@ func (w *nativeWriter) compile(rows int) (*nativeSteps, bool) {
 		if s.narrow != nil {
 			convert = vectors.Of(hlo.OpConvert, hlo.F32, s.typ)
 		}
-		w.store(s.reg, convert)
+		if s.rounded {
+			w.StoreRounded(w.regs[s.reg], convert)
+		} else {
+			w.store(s.reg, convert)
+		}
 		w.code.slots = append(w.code.slots, slot{ofStore, i})
 	}
 	for i := range p.folds {
@@ -257,11 +261,15 @@ func (w *nativeWriter) step(i int) bool {
 	if s.exchanged {
 		args[0], args[1] = args[1], args[0]
 	}
+	name := s.vector
+	if s.stored != (vectors.Name{}) {
+		name = s.stored
+	}
 	if s.quotient && len(args) == 2 {
-		w.set(s.d, w.Quotient(w.rowLength(), s.vector, args[0], args[1]))
+		w.set(s.d, w.Quotient(w.rowLength(), name, args[0], args[1]))
 		return true
 	}
-	w.set(s.d, w.Op(s.vector, w.p.truth[s.d], args...))
+	w.set(s.d, w.Op(name, w.p.truth[s.d], args...))
 	return true
 }
 

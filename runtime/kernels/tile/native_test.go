@@ -29,6 +29,7 @@ var chainOps = map[string]struct {
 }{
 	"f32":  {[]hlo.PrimitiveType{hlo.F32, hlo.S32, hlo.U32, hlo.BF16, hlo.PRED}, nil},
 	"f16":  {[]hlo.PrimitiveType{hlo.F32, hlo.F16, hlo.PRED}, nil},
+	"bf16": {[]hlo.PrimitiveType{hlo.BF16}, nil},
 	"f64":  {[]hlo.PrimitiveType{hlo.F64, hlo.S64, hlo.PRED}, nil},
 	"s16":  {[]hlo.PrimitiveType{hlo.S16, hlo.U16, hlo.PRED}, nil},
 	"s8":   {[]hlo.PrimitiveType{hlo.S8, hlo.U8, hlo.PRED}, nil},
@@ -81,7 +82,7 @@ func (c *chain) step(types []hlo.PrimitiveType) {
 	switch {
 	case k == 0 && from != t:
 		v, ok = c.op(fmt.Sprintf("%s[1] convert(%s[1])", s, from), c.pick(from))
-	case k == 1:
+	case k == 1 && len(c.values[hlo.PRED]) > 0:
 		v, ok = c.op(fmt.Sprintf("%s[1] select(pred[1], %[1]s[1], %[1]s[1])", s), c.pick(hlo.PRED), c.pick(t), c.pick(t))
 	case k == 2 && t != hlo.PRED:
 		v, ok = c.op(fmt.Sprintf("%s[1] clamp(%[1]s[1], %[1]s[1], %[1]s[1])", s), c.pick(t), c.pick(t), c.pick(t))
@@ -307,7 +308,7 @@ func TestNativeFolds(t *testing.T) {
 			continue
 		}
 		restore := vectors.Use(level)
-		for _, family := range []string{"f32", "f64", "c64"} {
+		for _, family := range []string{"f32", "bf16", "f64", "c64"} {
 			for seed := range uint64(120) {
 				dims := [][]int64{{30, 100}, {5, 704}, {3, 7, 96}, {2, 9001}, {33, 16}}[seed%5]
 				steps := []int{1, 4, 12, 40}[seed%4]

@@ -48,6 +48,8 @@ type step struct {
 	exchanged  bool
 	// quotient says that it divides numbers of bf16, and that the result will be rounded to that.
 	quotient bool
+	// stored, if there is a name, is what rounds the result besides, which only is stored.
+	stored vectors.Name
 }
 
 // loop is the inner loop of an op. The operands beyond its arity are those of register 0 and must not be touched. d may be a, b or c.
@@ -91,6 +93,8 @@ type store struct {
 	narrow loop
 	// inPlace says that the step that computes the register narrows it itself, and writes to the output.
 	inPlace bool
+	// rounded says that machine code has the register rounded already.
+	rounded bool
 }
 
 // splat is a constant.
