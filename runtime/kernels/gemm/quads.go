@@ -23,6 +23,9 @@ func QuadsFor() Quads {
 	return q
 }
 
+// TakesBytes reports whether bytes are multiplied as they are, so that packing them costs little.
+func (g *Quads) TakesBytes() bool { return g.begins }
+
 // Lines is how many lines a panel of k quads has.
 func (g *Quads) Lines(k int) int {
 	if g.begins {
