@@ -73,6 +73,9 @@ func convolutionOfBytes(s *site, g *convGeometry, t hlo.PrimitiveType) (runtime.
 	quads, inQuads := gemm.QuadsFor(), g.inQuads()
 	p := newConvShape[int32](g)
 	p.lhs, p.rhs = place{kind: inInput, index: 0}, place{kind: inInput, index: 1}
+	if right == hlo.S8 && placeBytes(s, p, e, inQuads, left) {
+		return p.complete(s, e, t)
+	}
 	p.leftBatch = inQuads.leftBatches()
 	side := ofQuads(p, &quads, left, right)
 	if g.inside() {
@@ -91,6 +94,35 @@ func convolutionOfBytes(s *site, g *convGeometry, t hlo.PrimitiveType) (runtime.
 	}
 	p.arrange = g.arrangement(s.in.Shape())
 	return p.complete(s, e, t)
+}
+
+// mostColumnsOfBytes is the number of output features up to which the input of a convolution of bytes is read where it is.
+const mostColumnsOfBytes = 512
+
+// placeBytes makes p read its input where it is, or in a copy whose bytes have no sign: other than for panels, what that adds to sums then does not depend on the rows. It reports
+// false, and does nothing, where that does not pay or there is no kernel for it.
+func placeBytes(s *site, p *product[int32], e *convertedIO, g *convGeometry, left hlo.PrimitiveType) bool {
+	quads, ok := gemm.InPlaceOfQuads()
+	padded, copied := g.padded()
+	if !ok || p.n > mostColumnsOfBytes || p.m > mostRowsInPlace || copied.size() > p.batch*p.m*p.k/4 {
+		return false
+	}
+	isMore := left == hlo.S8
+	switch {
+	case isMore:
+		p.copyLeft(e, copied, hlo.S32, gemm.FlipSigns)
+	case copied.isWhole():
+		padded = g
+	default:
+		p.copyLeft(e, copied, hlo.S32, nil)
+	}
+	p.placePadded(s, padded)
+	side := gemm.NewRightOfPlaced(p.right, isMore)
+	p.quads, p.kernel, p.k = &quads, quads.Kernel, p.k/4
+	p.decode = func(_ *gemm.Matrix, dst []int32, src []byte, at, r, i0, i1, k0, k1 int) {
+		quads.Pack(&side, dst, src, at, r, i0, i1, k0, k1)
+	}
+	return true
 }
 
 // inQuads is the geometry of an input whose elements are four features each.

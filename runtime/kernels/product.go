@@ -96,7 +96,7 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 		}
 		p.out = from
 	}
-	if p.kernel.Run == nil {
+	if p.kernel.MR == 0 {
 		p.kernel = gemm.Fit[T](p.m, p.n)
 		if s := p.small(); s != nil {
 			return p.bindLoops(s.run), true

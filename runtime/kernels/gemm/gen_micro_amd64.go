@@ -274,6 +274,12 @@ func f64AVX512WidePart(panels int, k int, a *float64, rows *int, ks *int, b *flo
 //go:noescape
 func quadsVNNI(panels int, k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
 
+// quadsVNNIInPlace sets c, of 8 rows for each panel and 32 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
+//
+//go:noescape
+func quadsVNNIInPlace(panels int, k int, a *int32, rows *int, ks *int, b *int32, c *int32, ldc int, add bool)
+
 // quadsOfRunsAVX512 writes four times k rows, stride bytes apart, as k lines of quads to panels: to each, step bytes of them, to lines that are line bytes apart.
 // Panels are panel bytes apart. The bits of wants are the columns of a line, those of has the ones that are read; the others are 0.
 //

@@ -58,8 +58,6 @@ type signs struct {
 	nothingIsDone bool
 }
 
-const signBits = 0x80808080
-
 // NewQuads returns both sides of a product, of matrices of bytes. Their rows and elements lie at multiples of four, or anywhere.
 func NewQuads(left, right Matrix, leftIsUnsigned, rightIsUnsigned bool) (l, r QuadSide) {
 	l = QuadSide{bytes: left, quads: left.inQuads(), isUnsigned: leftIsUnsigned, signs: signs{view: signBits}}
@@ -81,6 +79,31 @@ func NewQuads(left, right Matrix, leftIsUnsigned, rightIsUnsigned bool) (l, r Qu
 		s.nothingIsDone = s.flip == 0 && s.bytes == 0
 	}
 	return l, r
+}
+
+// NewRightOfPlaced returns the right side, of bytes with a sign, of a product whose left side is read where it is. There bytes have no sign, or are 128 more than what they stand for.
+func NewRightOfPlaced(right Matrix, isMore bool) QuadSide {
+	s := QuadSide{bytes: right, quads: right.inQuads(), signs: signs{view: signBits, nothingIsDone: !isMore}}
+	if isMore {
+		s.signs.bytes, s.signs.quads = -128, 128*128*4
+	}
+	return s
+}
+
+// signBits are those of the bytes of a quad: flipped, bytes with a sign become 128 more, without one.
+const signBits = 0x80808080
+
+// FlipSigns makes bytes with a sign 128 more, without one.
+func FlipSigns(quads []int32) {
+	const line = 32
+	whole := len(quads) / line
+	if whole > 0 {
+		var sums [line]int32
+		moveSigns(whole, quads, line, signBits, 0, sums[:])
+	}
+	for i, q := range quads[whole*line:] {
+		quads[whole*line+i] = int32(uint32(q) ^ signBits)
+	}
 }
 
 // OfQuads replaces the bytes of a side by a matrix of quads that its owner packs, see [Quads.Complete], or that are these in memory.

@@ -11,6 +11,15 @@ func vectorQuads(g *Quads) {
 	}
 }
 
+// InPlaceOfQuads is the kernel whose [Kernel.BlockInPlace] multiplies quads of bytes without a sign with panels of [NewRightOfPlaced], if there is one.
+func InPlaceOfQuads() (Quads, bool) {
+	if !hasVNNI {
+		return Quads{}, false
+	}
+	k := placed(Kernel[int32]{MR: 8, NR: 32, heads: 1}, quadsVNNIInPlace)
+	return Quads{Kernel: k, begins: true}, true
+}
+
 // moveSigns flips bits of k lines of r quads, and sets sums to those of the bytes in each column, without a sign, as they are if the bits of view are flipped too.
 func moveSigns(k int, quads []int32, r int, flip, view uint32, sums []int32) {
 	if r > 32 {

@@ -4,7 +4,20 @@ package gemm
 
 func vectorQuads(*Quads) {}
 
-// moveSigns belongs to kernels that begin sums, of which there is none for this processor.
-func moveSigns(_ int, _ []int32, _ int, _, _ uint32, _ []int32) {}
+// InPlaceOfQuads reports that there is no such kernel for this processor.
+func InPlaceOfQuads() (Quads, bool) { return Quads{}, false }
+
+// moveSigns flips bits of k lines of r quads, and sets sums to those of the bytes in each column, without a sign, as they are if the bits of view are flipped too.
+func moveSigns(k int, quads []int32, r int, flip, view uint32, sums []int32) {
+	clear(sums[:r])
+	for x := range k {
+		for i, q := range quads[x*r:][:r] {
+			bits := uint32(q) ^ flip
+			quads[x*r+i] = int32(bits)
+			bits ^= view
+			sums[i] += int32(bits&0xff + bits>>8&0xff + bits>>16&0xff + bits>>24)
+		}
+	}
+}
 
 func quadsOfRuns(_ []int32, _ []byte, _ []int, _, _, _ int) bool { return false }

@@ -73,3 +73,53 @@ func multiplyBytes(g Quads, left, right QuadSide, m, n, k int, a, b []byte, at i
 	}
 	return c
 }
+
+// TestQuadsInPlace holds products with rows where they are to plain sums, of bytes with a sign that are 128 more there and of bytes without.
+func TestQuadsInPlace(t *testing.T) {
+	g, ok := InPlaceOfQuads()
+	if !ok {
+		t.Skip("there is no kernel for this processor")
+	}
+	rng := rand.New(rand.NewPCG(11, 12))
+	for _, s := range [][3]int{{1, 1, 1}, {8, 32, 4}, {19, 70, 90}, {24, 64, 257}} {
+		m, n, k := s[0], s[1], s[2]
+		for _, isMore := range []bool{false, true} {
+			a, b, want := make([]int32, m*k), make([]byte, 4*n*k), make([]int32, m*n)
+			for i := range a {
+				a[i] = int32(rng.Uint32())
+			}
+			for i := range b {
+				b[i] = byte(rng.Uint32())
+			}
+			for i := range want {
+				for x := range 4 * k {
+					p, q := a[i/n*k+x/4]>>(8*(x%4)), int32(int8(b[x*n+i%n]))
+					if isMore {
+						want[i] += int32(int8(p)) * q
+					} else {
+						want[i] += int32(uint8(p)) * q
+					}
+				}
+			}
+			every := func(n, by int) []int {
+				v := make([]int, n)
+				for i := range v {
+					v[i] = i * by
+				}
+				return v
+			}
+			if isMore {
+				FlipSigns(a)
+			}
+			right := NewRightOfPlaced(NewMatrix(every(n, 1), every(4*k, n)), isMore)
+			c := make([]int32, m*n)
+			for k0 := 0; k0 < k; k0 += g.Step() {
+				k1 := min(k, k0+g.Step())
+				panels := make([]int32, Padded(n, g.NR)*g.Lines(k1-k0))
+				g.Pack(&right, panels, b, 0, g.NR, 0, n, k0, k1)
+				g.BlockInPlace(n, a, every(m, k), every(k, 1)[k0:k1], panels, 0, c, n, k0 > 0, make([]int32, g.MR*g.NR), make([]int, g.MR))
+			}
+			require.Equal(t, want, c, "%v, %v", s, isMore)
+		}
+	}
+}

@@ -52,6 +52,11 @@ func (v vectors) multiply(a operand.Mem, b0, b1 reg.VecVirtual, sums [2]reg.VecV
 	case v.quads:
 		x := v.register()
 		v.VPBROADCASTD(a, x)
+		if v.unsigned {
+			v.multiplyQuads(b0, x, sums[0])
+			v.multiplyQuads(b1, x, sums[1])
+			return
+		}
 		v.multiplyQuads(x, b0, sums[0])
 		v.multiplyQuads(x, b1, sums[1])
 	case v.integer:

@@ -142,8 +142,7 @@ func (m *micro) panel(unroll int) {
 	m.b = m.Load(m.Param("b"), m.GP64())
 	b0, b1 := m.register(), m.register()
 	if m.quads {
-		m.begin(b0, b1)
-		m.DECQ(k)
+		m.begin(b0, b1, k)
 	}
 	m.SUBQ(operand.U8(uint8(unroll)), k)
 	m.JLT(operand.LabelRef("rest"))

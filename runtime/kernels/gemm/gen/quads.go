@@ -18,17 +18,25 @@ func (g generator) multiplyQuads(x operand.Op, y, sum reg.VecVirtual) {
 	g.Instruction(i)
 }
 
-// begin sets sums to what the first lines of both panels say, added.
-func (m *micro) begin(b0, b1 reg.VecVirtual) {
+// begin sets sums to what the first lines of both panels say, added; of the right one, where there is one only.
+func (m *micro) begin(b0, b1 reg.VecVirtual, k reg.Register) {
 	m.load(operand.Mem{Base: m.b}, b0)
 	m.load(operand.Mem{Base: m.b, Disp: m.width}, b1)
+	m.ADDQ(operand.U32(uint32(2*m.width)), m.b)
+	if m.kind == inPlace {
+		for _, s := range m.sums {
+			m.VMOVDQA32(b0, s[0])
+			m.VMOVDQA32(b1, s[1])
+		}
+		return
+	}
 	for i, s := range m.sums {
 		from := operand.Mem{Base: m.a, Disp: i * m.size}
 		m.VPADDD_BCST(from, b0, s[0])
 		m.VPADDD_BCST(from, b1, s[1])
 	}
 	m.ADDQ(operand.U32(uint32(len(m.sums)*m.size)), m.a)
-	m.ADDQ(operand.U32(uint32(2*m.width)), m.b)
+	m.DECQ(k)
 }
 
 // quadsOfRuns builds a function that makes panels of up to 32 columns from rows of bytes: of each column, four neighbours become an element. Masks say how many columns a panel
