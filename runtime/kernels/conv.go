@@ -21,12 +21,8 @@ func convolution(s *site) (runtime.Bound, bool) {
 	case hlo.F64:
 		return convolutionAs[float64](s, t)
 	// Signed and unsigned numbers add and multiply to the same bits.
-	case hlo.S8, hlo.U8:
-		return convolutionAs[int8](s, t)
-	case hlo.S16, hlo.U16:
-		return convolutionAs[int16](s, t)
-	case hlo.S32, hlo.U32:
-		return convolutionAs[int32](s, t)
+	case hlo.S8, hlo.U8, hlo.S16, hlo.U16, hlo.S32, hlo.U32:
+		return convolutionOfIntegers(s)
 	case hlo.S64, hlo.U64:
 		return convolutionAs[int64](s, t)
 	case hlo.C64:

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gohalo/halo/runtime/kernels/vec"
@@ -60,4 +61,32 @@ func testConvolution(t *testing.T) {
 			kernelCase{text: replaceType(c, typ), small: true}.check(t)
 		}
 	}
+}
+
+// TestConvolutionOfBytes has input features in fours, which are read where they are or packed, and others.
+func TestConvolutionOfBytes(t *testing.T) {
+	for _, types := range [][3]string{{"s32", "s8", "s8"}, {"s32", "u8", "s8"}, {"s32", "s8", "u8"}, {"u32", "u8", "u8"}, {"s8", "s8", "s8"}, {"s16", "u8", "s8"}} {
+		for _, c := range []string{
+			"[2,8,9,6] convolution([2,8,9,8], [3,3,8,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f",
+			"[2,8,9,37] convolution([2,8,9,12], [37,3,2,12]), window={size=3x2 pad=1_1x1_0}, dim_labels=b01f_o01i->b01f",
+			"[3,8,9,70] convolution([3,8,9,4], [1,1,4,70]), window={size=1x1}, dim_labels=b01f_01io->b01f",
+			"[2,4,4,66] convolution([2,8,9,260], [3,3,260,66]), window={size=3x3 stride=2x2 pad=0_1x0_0}, dim_labels=b01f_01io->b01f",
+			"[2,8,9,6] convolution([2,8,9,8], [3,3,4,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=2",
+			"[1,8,9,6] convolution([2,8,9,4], [3,3,4,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, batch_group_count=2",
+			"[1,4,6] convolution([1,9,8], [3,8,6]), window={size=3 pad=-1_0 rhs_dilate=2 rhs_reversal=1}, dim_labels=b0f_0io->b0f",
+			"[6,4,1] convolution([9,8,1], [3,8,6]), window={size=3 pad=-1_0 rhs_dilate=2}, dim_labels=0fb_0io->f0b",
+			"[1,17,6] convolution([1,9,4], [2,4,6]), window={size=2 pad=1_0 lhs_dilate=2}, dim_labels=b0f_0io->b0f",
+			"[2,8,5,6] convolution([2,8,5,3], [3,3,3,6]), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f",
+			"[2,8,5,600] convolution([2,8,5,4], [2,2,4,600]), window={size=2x2 pad=1_0x0_1}, dim_labels=b01f_01io->b01f",
+		} {
+			kernelCase{text: typed(c, types)}.check(t)
+		}
+	}
+}
+
+// typed writes the types of a result and its two operands before their dimensions.
+func typed(text string, types [3]string) string {
+	out, rest, _ := strings.Cut(types[0]+text, "([")
+	first, second, _ := strings.Cut(rest, ", [")
+	return out + "(" + types[1] + "[" + first + ", " + types[2] + "[" + second
 }

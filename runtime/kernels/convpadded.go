@@ -34,18 +34,32 @@ func paddedAs[T gemm.Number](s *site, t hlo.PrimitiveType, g *convGeometry) (run
 	if copied.isWhole() {
 		padded = g
 	} else {
-		from := p.lhs
-		p.lhs = place{kind: inScratch, section: e.scratch.take(int64(copied.size()) * int64(t.ByteSize()))}
-		to, n := p.lhs, copied.inner.out
-		loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
-			copyPadded(copied, elems[T](to.of(f)), elems[T](from.of(f)), lo, hi)
-		})
-		p.rewrites = []rewriting{{loop, copied.size() / n, 1 + (1<<14)/n}}
+		p.copyLeft(e, copied, t, nil)
 	}
+	p.placePadded(s, padded)
+	return p.complete(s, e, t)
+}
+
+// copyLeft makes p read a copy of the input, of elements of type t, each row of which may be changed when it has been written.
+func (p *product[T]) copyLeft(e *convertedIO, copied *paddedCopy, t hlo.PrimitiveType, change func(row []T)) {
+	from := p.lhs
+	p.lhs = place{kind: inScratch, section: e.scratch.take(int64(copied.size()) * int64(t.ByteSize()))}
+	to, n := p.lhs, copied.inner.out
+	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
+		dst := elems[T](to.of(f))
+		copyPadded(copied, dst, elems[T](from.of(f)), lo, hi)
+		if change != nil {
+			change(dst[lo*n : hi*n])
+		}
+	})
+	p.rewrites = []rewriting{{loop, copied.size() / n, 1 + (1<<14)/n}}
+}
+
+// placePadded makes p read rows where they are in its input, or in the copy of it.
+func (p *product[T]) placePadded(s *site, padded *convGeometry) {
 	p.leftBatch = padded.leftBatches()
 	p.placed = sync.OnceValue(func() *placedRows { return &placedRows{rows: padded.rowOffsets(), ks: padded.tapOffsets()} })
 	p.arrange = padded.arrangement(s.in.Shape())
-	return p.complete(s, e, t)
 }
 
 // paddedAxis is an axis of an array, and of its copy: element i is at low + i·step there.

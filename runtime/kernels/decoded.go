@@ -45,7 +45,9 @@ func widenBF16() vec.Loop {
 
 // planDecoded is [convertedIO.plan] for operands that are decoded.
 func (p *product[T]) planDecoded(s *site, e *convertedIO) bool {
-	any(p).(*product[float32]).decode = gemm.PackBF16
+	any(p).(*product[float32]).decode = func(m *gemm.Matrix, dst []float32, src []byte, at, r, i0, i1, k0, k1 int) {
+		gemm.PackBF16(m, dst, elems[uint16](src)[at:], r, i0, i1, k0, k1)
+	}
 	e.in = []place{{kind: inInput, index: 0}, {kind: inInput, index: 1}}
 	if s.in.Shape().Type() == hlo.BF16 && p.arrange == nil && min(p.m, p.n) > 1 {
 		p.encode = narrowBF16()

@@ -20,15 +20,8 @@ func dot(s *site) (runtime.Bound, bool) {
 	case hlo.F64:
 		return dotAs[float64](s, t)
 	// Signed and unsigned numbers add and multiply to the same bits.
-	case hlo.S8, hlo.U8:
-		return dotAs[int8](s, t)
-	case hlo.S16, hlo.U16:
-		return dotAs[int16](s, t)
-	case hlo.S32, hlo.U32:
-		if isNarrow(s.shape(0).Type()) && isNarrow(s.shape(1).Type()) {
-			return dotOfPairs(s)
-		}
-		return dotAs[int32](s, t)
+	case hlo.S8, hlo.U8, hlo.S16, hlo.U16, hlo.S32, hlo.U32:
+		return dotOfIntegers(s)
 	case hlo.S64, hlo.U64:
 		return dotAs[int64](s, t)
 	case hlo.C64:

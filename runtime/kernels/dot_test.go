@@ -34,6 +34,29 @@ func TestDot(t *testing.T) {
 	}
 }
 
+// TestDotOfBytes has all combinations of signs, of matrices and vectors in all orders, with common dimensions that are no multiples of four and longer than a step.
+func TestDotOfBytes(t *testing.T) {
+	for _, types := range [][3]string{{"s32", "s8", "s8"}, {"s32", "u8", "s8"}, {"s32", "s8", "u8"}, {"u32", "u8", "u8"}, {"s8", "s8", "u8"}, {"u16", "s8", "u8"}} {
+		for _, c := range []string{
+			"[9,70] dot([9,33], [33,70]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+			"[9,7] dot([40,9], [7,40]), lhs_contracting_dims={0}, rhs_contracting_dims={1}",
+			"[70,90] dot([70,1300], [1300,90]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+			"[300,90] dot([300,1026], [90,1026]), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+			"[3,20,40] dot([3,20,28], [3,28,40]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+			"[3,20,40] dot([3,20,7], [3,40,7]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}",
+			"[6,3,5] dot([3,6,4], [4,5,6]), lhs_batch_dims={1}, rhs_batch_dims={2}, lhs_contracting_dims={2}, rhs_contracting_dims={0}",
+			"[700] dot([1030], [1030,700]), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+			"[700] dot([700,300], [300]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+			"[2,70] dot([2,70,30], [2,30]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+			"[] dot([40], [40]), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+			"[40,3,3] dot([40,3,5], [40,5,3]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+			"[3,4] dot([3,0], [0,4]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+		} {
+			kernelCase{text: typed(c, types)}.check(t)
+		}
+	}
+}
+
 // TestDotOfSmallMatrices multiplies batches that are computed side by side, with batches that do not fill a line, and operands that lie in all orders.
 func TestDotOfSmallMatrices(t *testing.T) {
 	for _, typ := range []string{"f32", "f64", "bf16", "f16", "s32", "u8", "s64", "c64", "c128"} {

@@ -60,19 +60,36 @@ func dotOfParts[T float32 | float64, Z complex64 | complex128](s *site, t hlo.Pr
 // isNarrow reports whether numbers of a type are those of 16 signed bits.
 func isNarrow(t hlo.PrimitiveType) bool { return t == hlo.S8 || t == hlo.U8 || t == hlo.S16 }
 
-// dotOfPairs multiplies integers of at most 16 bits with sums of 32: neighbours along the contracted axes become one element.
-func dotOfPairs(s *site) (runtime.Bound, bool) {
-	p := newDot[int32](s)
-	if p.k == 0 || p.m <= 1 || p.n <= 1 { // the matrix of a vector is read only once
-		return dotAs[int32](s, s.in.Shape().Type())
+// dotOfIntegers has sums of 32 bits, of which narrower results are the low bits.
+func dotOfIntegers(s *site) (runtime.Bound, bool) {
+	t := s.in.Shape().Type()
+	if t.Bits() < 32 {
+		t = hlo.S32
 	}
-	e := &convertedIO{t: s.in.Shape().Type(), out: place{kind: inOutput}}
+	switch p := newDot[int32](s); {
+	case p.k == 0 || p.areSmall():
+	case isByte(s.shape(0).Type()) && isByte(s.shape(1).Type()):
+		if b, ok := dotOfBytes(s, p, t); ok {
+			return b, true
+		}
+	case isNarrow(s.shape(0).Type()) && isNarrow(s.shape(1).Type()) && min(p.m, p.n) > 1: // the matrix of a vector is read only once
+		return dotOfPairs(s, p, t)
+	}
+	return dotAs[int32](s, t)
+}
+
+// dotOfPairs multiplies integers of at most 16 bits with sums of 32: neighbours along the contracted axes become one element.
+func dotOfPairs(s *site, p *product[int32], t hlo.PrimitiveType) (runtime.Bound, bool) {
+	e := &convertedIO{t: t}
+	if !e.planResult(s) {
+		return runtime.Bound{}, false
+	}
 	k := (p.k + 1) / 2
 	p.lhs = pairUp(p, e, s.shape(0).Type(), 0, &p.left, &p.leftBatch)
 	p.rhs = pairUp(p, e, s.shape(1).Type(), 1, &p.right, &p.rightBatch)
 	p.k = k
 	p.kernel = gemm.Pairs()
-	return p.complete(s, e, s.in.Shape().Type())
+	return p.complete(s, e, t)
 }
 
 // pairUp plans the rewriting of an operand, which then lies in scratch memory.

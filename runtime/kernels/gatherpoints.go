@@ -124,6 +124,12 @@ func pointLoop[I lineIndex, T any](p *points) func(f *runtime.TensorFrame, lo, h
 
 // pointRun copies the points of part of a run. Their offsets are made first, block by block: loads are all that the second loop does, so many of them are under way at once.
 func pointRun[I lineIndex, T any](p *points, dst, src []T, indices []I) {
+	if p.words != nil && p.words.pick != nil {
+		if d, ok := any(dst).([]uint32); ok {
+			n := pickRun(p, d, any(src).([]uint32), any(indices).([]int32))
+			dst, indices = dst[n:], indices[n*p.regular:]
+		}
+	}
 	if len(p.axes) == 1 && p.regular <= 1 && p.batches.each == 0 {
 		copyAt(dst, src, indices, p.axes[0])
 		return

@@ -14,7 +14,13 @@ import (
 type pointWords struct {
 	zeros, highest, strides []int32
 	clamp, scale            vec.Loop
+	// pick copies elements of 32 bits, by vectors of them; nil if there is no loop for that. picked is what it has to know of the axes.
+	pick   vec.Loop
+	picked [2 * pickStep]int32
 }
+
+// pickStep is the number of elements that are picked together.
+const pickStep = 16
 
 // mostWordAxes is the number of components up to which vector code makes offsets.
 const mostWordAxes = 4
@@ -38,12 +44,37 @@ func newPointWords(p *points, elements int64) *pointWords {
 				to[i] = x[i] * y[i]
 			}
 		})}
+	if mode, ok := pickModes[k]; ok && p.batches.each == 0 && p.regular == k {
+		w.pick = vec.Find(vec.Of(hlo.OpGather, hlo.U32).In(mode), nil)
+		for i := range pickStep {
+			x := p.axes[i%k]
+			w.picked[i], w.picked[pickStep+i] = int32(x.highest), int32(x.stride)
+		}
+	}
 	for range block {
 		for _, x := range p.axes {
 			w.highest, w.strides = append(w.highest, int32(x.highest)), append(w.strides, int32(x.stride))
 		}
 	}
 	return w
+}
+
+var pickModes = map[int]vec.Mode{1: vec.Picking, 2: vec.PickingByPairs}
+
+// pickRun is pointRun for the first elements, as many as are picked together, and returns how many these are.
+func pickRun(p *points, dst, src []uint32, indices []int32) int {
+	w, k := p.words, len(p.axes)
+	n := len(dst) / pickStep * pickStep
+	if n == 0 {
+		return 0
+	}
+	last := 0
+	for _, x := range p.axes {
+		last += int(x.highest) * x.stride
+	}
+	_, _ = src[last], indices[n*k-1]
+	w.pick(n, unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), unsafe.Pointer(&indices[0]), unsafe.Pointer(&w.picked[0]))
+	return n
 }
 
 func pairsOf(at []int32) [][2]int32 {

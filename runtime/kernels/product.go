@@ -24,8 +24,9 @@ type product[T gemm.Number] struct {
 	// packLeft replaces the packing by left.
 	packLeft func(f *runtime.TensorFrame, dst []T, src []T, batch, i0, i1, k0, k1 int)
 	// decode, if set, packs both sides, whose elements are narrower than T.
-	decode func(m *gemm.Matrix, dst []T, src []uint16, r, i0, i1, k0, k1 int)
-	encode vec.Loop // of decode: from T to the elements of the result, if these are narrower
+	decode func(m *gemm.Matrix, dst []T, src []byte, at, r, i0, i1, k0, k1 int)
+	encode vec.Loop    // of decode: from T to the elements of the result, if these are narrower
+	quads  *gemm.Quads // if elements are quads of bytes
 
 	code           *codedProduct[T]   // of small matrices, or nil
 	placed         func() *placedRows // if the left side is read where it is; they are found by the first run
@@ -96,7 +97,7 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 		}
 		p.out = from
 	}
-	if p.kernel.Run == nil {
+	if p.kernel.MR == 0 {
 		p.kernel = gemm.Fit[T](p.m, p.n)
 		if s := p.small(); s != nil {
 			return p.bindLoops(s.run), true
@@ -111,8 +112,11 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 		}
 	}
 	p.code = p.coded()
-	data, constant := s.b.ConstIn(1)
-	constant = constant && p.rhs.kind == inInput
+	var data []byte
+	constant := p.rhs.kind == inInput
+	if constant {
+		data, constant = s.b.ConstIn(p.rhs.index)
+	}
 	if p.decode == nil {
 		p.placeOperands(constant)
 	}
@@ -162,9 +166,10 @@ func (p *product[T]) planBlocks() {
 		p.mostRows = p.kernel.MR * min(p.panels, mostPanelsOnRows)
 	}
 	p.workspaces.New = func() any {
-		w := &workspace[T]{left: make([]T, p.mostRows*min(p.k, gemm.KC)), tile: make([]T, p.kernel.MR*p.kernel.NR), last: make([]int, p.kernel.MR)}
+		lines := p.lines(min(p.k, p.step()))
+		w := &workspace[T]{left: make([]T, p.mostRows*lines), tile: make([]T, p.kernel.MR*p.kernel.NR), last: make([]int, p.kernel.MR)}
 		if p.onRows || p.isPacked() {
-			w.edge = make([]T, p.kernel.NR*min(p.k, gemm.KC))
+			w.edge = make([]T, p.kernel.NR*lines)
 		}
 		if p.encode != nil {
 			w.sums = make([]T, p.mostRows*p.blockN)
@@ -280,33 +285,54 @@ func (p *product[T]) isPacked() bool { return p.constant == nil && !p.onRows }
 // pack writes panels of r rows of an operand whose elements begin at a place of src.
 func (p *product[T]) pack(m *gemm.Matrix, dst []T, src []byte, at, r, i0, i1, k0, k1 int) {
 	if p.decode != nil {
-		p.decode(m, dst, elems[uint16](src)[at:], r, i0, i1, k0, k1)
+		p.decode(m, dst, src, at, r, i0, i1, k0, k1)
 		return
 	}
 	gemm.Pack(m, dst, elems[T](src)[at:], r, i0, i1, k0, k1)
 }
 
-// packedLen is the size of the packed right side: for each batch and block of columns, over all of k, KC by KC.
-func (p *product[T]) packedLen() int { return p.batch * p.tasksN * p.blockN * p.k }
+// step is how much of the common dimension is multiplied at a time.
+func (p *product[T]) step() int {
+	if p.quads != nil {
+		return p.quads.Step()
+	}
+	return gemm.KC
+}
 
-// packs is how many parts of the right side are packed on their own: in each batch and block of columns, for each KC, packColumns columns.
+// lines is how many lines packed panels have over k, a number of whole steps or all.
+func (p *product[T]) lines(k int) int {
+	if p.quads == nil {
+		return k
+	}
+	step := p.step()
+	n := k / step * p.quads.Lines(step)
+	if rest := k % step; rest > 0 {
+		n += p.quads.Lines(rest)
+	}
+	return n
+}
+
+// packedLen is the size of the packed right side: for each batch and block of columns, over all of k, step by step.
+func (p *product[T]) packedLen() int { return p.batch * p.tasksN * p.blockN * p.lines(p.k) }
+
+// packs is how many parts of the right side are packed on their own: in each batch and block of columns, for each step, packColumns columns.
 func (p *product[T]) packs() int { return p.batch * p.tasksN * p.packSteps() * p.packStrips() }
 
 // packColumns is a multiple of every kernel's NR.
 const packColumns = 256
 
-func (p *product[T]) packSteps() int  { return (p.k-1)/gemm.KC + 1 }
+func (p *product[T]) packSteps() int  { return (p.k-1)/p.step() + 1 }
 func (p *product[T]) packStrips() int { return (p.blockN-1)/packColumns + 1 }
 
 // packRight packs parts, counted through the batches.
 func (p *product[T]) packRight(dst []T, src []byte, lo, hi int) {
 	for part := lo; part < hi; part++ {
 		strip, rest := part%p.packStrips()*packColumns, part/p.packStrips()
-		task, k := rest/p.packSteps(), rest%p.packSteps()*gemm.KC
+		task, k := rest/p.packSteps(), rest%p.packSteps()*p.step()
 		b, j := task/p.tasksN, task%p.tasksN*p.blockN
-		kc := min(gemm.KC, p.k-k)
+		kc := min(p.step(), p.k-k)
 		if first, end := j+strip, min(j+strip+packColumns, j+p.blockN, p.n); first < end {
-			p.pack(&p.right, dst[(task*p.k+k)*p.blockN+strip*kc:], src, p.rightBatch[b], p.panel, first, end, k, k+kc)
+			p.pack(&p.right, dst[(task*p.lines(p.k)+p.lines(k))*p.blockN+strip*p.lines(kc):], src, p.rightBatch[b], p.panel, first, end, k, k+kc)
 		}
 	}
 }
@@ -336,8 +362,8 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 		if p.encode == nil {
 			c, ldc = elems[T](out)[(b*p.m+i)*p.n+j:], p.n
 		}
-		for k := 0; k < p.k; k += gemm.KC {
-			kc := min(gemm.KC, p.k-k)
+		for k := 0; k < p.k; k += p.step() {
+			kc := min(p.step(), p.k-k)
 			if wanted := [3]int{b, i, k}; p.placed == nil && wanted != held {
 				p.packRows(f, w, left, b, i, end, k, k+kc)
 				held = wanted
@@ -353,7 +379,7 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 			case p.onRows:
 				p.multiply(f, w, left, right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:], c, ldc, b, i, end, cols, k, k+kc)
 			default:
-				p.multiply(f, w, left, right[(bj*p.k+k)*p.blockN:], c, ldc, b, i, end, cols, k, k+kc)
+				p.multiply(f, w, left, right[(bj*p.lines(p.k)+p.lines(k))*p.blockN:], c, ldc, b, i, end, cols, k, k+kc)
 			}
 		}
 		if p.encode != nil {
@@ -372,6 +398,6 @@ func (p *product[T]) multiply(f *runtime.TensorFrame, w *workspace[T], left []by
 	case p.onRows:
 		p.kernel.BlockOnRows(end-i, cols, k1-k, w.left, right, p.rowStride, c, ldc, k > 0, w.tile, w.edge)
 	default:
-		p.kernel.Block(end-i, cols, k1-k, w.left, right, c, ldc, k > 0, w.tile)
+		p.kernel.Block(end-i, cols, p.lines(k1-k), w.left, right, c, ldc, k > 0, w.tile)
 	}
 }

@@ -12,4 +12,5 @@
 //	runs_*.go  packing of runs in assembly
 //	lines*.go  products of many small matrices
 //	narrow*.go packing of bf16, which becomes f32 by the way
+//	quads*.go  bytes, of which packing makes elements of four
 package gemm

@@ -21,6 +21,8 @@ type Kernel[T Number] struct {
 	// inPlace is Run for rows where they are, and for columns [j, j+n) of the product, of which b begins with the first; nil if there is none, and no check of what
 	// it is given: see BlockInPlace.
 	inPlace func(panels int, a []T, rows, ks []int, b []T, ldb int, c []T, ldc int, add bool, n int)
+	// heads is how many lines panels of b have before those of k, which inPlace reads.
+	heads int
 	// anywhere is set if inPlace takes rows of b at any distance, and less than NR columns.
 	anywhere bool
 }
@@ -85,7 +87,8 @@ func (g *Kernel[T]) ReadsRows() bool { return g.anywhere }
 func (g *Kernel[T]) BlockInPlace(n int, a []T, rows, ks []int, b []T, ldb int, c []T, ldc int, add bool, tile []T, last []int) {
 	m, k := len(rows), len(ks)
 	inPanels := ldb == 0
-	need := Padded(n, g.NR) * k
+	lines := g.heads + k
+	need := Padded(n, g.NR) * lines
 	if !inPanels {
 		need = (k-1)*ldb + n
 	}
@@ -103,7 +106,7 @@ func (g *Kernel[T]) BlockInPlace(n int, a []T, rows, ks []int, b []T, ldb int, c
 	for j := 0; j < n; j += g.NR {
 		from, by, width := b[j:], ldb, min(g.NR, n-j)
 		if inPanels {
-			from, by = b[j*k:], g.NR
+			from, by = b[j*lines:], g.NR
 		}
 		switch {
 		case whole == 0:

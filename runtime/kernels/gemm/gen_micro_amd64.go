@@ -268,6 +268,30 @@ func f64AVX512NarrowPart(panels int, k int, a *float64, rows *int, ks *int, b *f
 //go:noescape
 func f64AVX512WidePart(panels int, k int, a *float64, rows *int, ks *int, b *float64, ldb int, c *float64, ldc int, add bool, last uint16)
 
+// quadsVNNI sets c, of 14 rows for each panel and 32 columns, to a·b over k, or adds it.
+// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+//
+//go:noescape
+func quadsVNNI(panels int, k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
+
+// quadsVNNIInPlace sets c, of 8 rows for each panel and 32 columns, to a·b over k, or adds it.
+// Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
+//
+//go:noescape
+func quadsVNNIInPlace(panels int, k int, a *int32, rows *int, ks *int, b *int32, c *int32, ldc int, add bool)
+
+// quadsOfRunsAVX512 writes four times k rows, stride bytes apart, as k lines of quads to panels: to each, step bytes of them, to lines that are line bytes apart.
+// Panels are panel bytes apart. The bits of wants are the columns of a line, those of has the ones that are read; the others are 0.
+//
+//go:noescape
+func quadsOfRunsAVX512(k int, panels int, src *byte, stride int, step int, dst *int32, panel int, line int, has uint32, wants uint32)
+
+// signsVNNI flips bits of the quads of a panel, and sets sums to the sums of bytes in each column, without a sign, as they are if the bits of view are flipped too.
+// Lines are line bytes apart; the bits of wants are the columns of a line.
+//
+//go:noescape
+func signsVNNI(k int, panel *int32, line int, flip uint32, view uint32, wants uint32, sums *int32)
+
 // f32AVX2InPlace sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
 // Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
 //

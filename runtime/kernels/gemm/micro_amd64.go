@@ -111,24 +111,27 @@ func anywhere[T float32 | float64](k Kernel[T], loops narrowLoops[T]) Kernel[T] 
 	return k
 }
 
-// newKernel checks what assembly reads and writes before it does.
+// newKernel checks what assembly reads and writes before it does. There may be no loops on rows.
 func newKernel[T float32 | float64 | int32](mr, nr int, run microLoop[T], packing packingLoop[T], onRows onRowsLoop[T]) Kernel[T] {
 	check := func(panels, k int, a, b []T, ldb int, c []T, ldc int) {
 		if panels == 0 || k == 0 || len(a) < panels*k*mr || len(b) < (k-1)*ldb+nr || len(c) < (panels*mr-1)*ldc+nr {
 			panic("gemm: panels are too short")
 		}
 	}
-	return Kernel[T]{MR: mr, NR: nr,
-		Run: func(panels, k int, a, b, c []T, ldc int, add bool, next Ahead[T]) {
-			check(panels, k, a, b, nr, c, ldc)
-			run(panels, k, &a[0], &b[0], &c[0], ldc, add, unsafe.SliceData(next.From), next.Step)
-		},
-		RunOnRows: func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T) {
-			check(1, k, a, b, ldb, c, ldc)
-			if panel == nil {
-				onRows(k, &a[0], &b[0], ldb, &c[0], ldc, add)
-				return
-			}
-			packing(k, &a[0], &b[0], ldb, &c[0], ldc, add, &panel[:k*nr][0])
-		}}
+	g := Kernel[T]{MR: mr, NR: nr, Run: func(panels, k int, a, b, c []T, ldc int, add bool, next Ahead[T]) {
+		check(panels, k, a, b, nr, c, ldc)
+		run(panels, k, &a[0], &b[0], &c[0], ldc, add, unsafe.SliceData(next.From), next.Step)
+	}}
+	if onRows == nil {
+		return g
+	}
+	g.RunOnRows = func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T) {
+		check(1, k, a, b, ldb, c, ldc)
+		if panel == nil {
+			onRows(k, &a[0], &b[0], ldb, &c[0], ldc, add)
+			return
+		}
+		packing(k, &a[0], &b[0], ldb, &c[0], ldc, add, &panel[:k*nr][0])
+	}
+	return g
 }

@@ -413,6 +413,8 @@ var avx512Loops = [...]row{
 	{Name{hlo.OpReverse, Elementwise, types{hlo.U64}}, kernel{loop: reverse64AVX512}},
 	{Name{hlo.OpGather, Elementwise, types{hlo.U16}}, kernel{loop: permute16AVX512}},
 	{Name{hlo.OpGather, Elementwise, types{hlo.U32}}, kernel{loop: permute32AVX512}},
+	{Name{hlo.OpGather, Picking, types{hlo.U32}}, kernel{loop: pick32AVX512}},
+	{Name{hlo.OpGather, PickingByPairs, types{hlo.U32}}, kernel{loop: pickByPairs32AVX512}},
 }
 
 // avx2Loops are the kernels on vectors of 256 bits.

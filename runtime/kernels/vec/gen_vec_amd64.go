@@ -2021,6 +2021,16 @@ func permute16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //go:noescape
 func permute32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// pick32AVX512 sets d to n elements of a, a multiple of 16, at indices b, for which c has 16 highest ones and strides.
+//
+//go:noescape
+func pick32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// pickByPairs32AVX512 sets d to n elements of a, a multiple of 16, at indices b, for which c has 16 highest ones and strides.
+//
+//go:noescape
+func pickByPairs32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // addF32AVX2 sets d to a + b.
 //
 //go:noescape

@@ -30711,6 +30711,70 @@ entry:
 	VZEROUPPER
 	RET
 
+// func pick32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·pick32AVX512(SB), NOSPLIT, $0-40
+	MOVQ      n+0(FP), AX
+	MOVQ      d+8(FP), CX
+	MOVQ      a+16(FP), DX
+	MOVQ      b+24(FP), BX
+	MOVQ      c+32(FP), SI
+	VPXORD    Z0, Z0, Z0
+	VMOVDQU32 (SI), Z1
+	VMOVDQU32 64(SI), Z2
+
+many:
+	VPMAXSD    (BX), Z0, Z3
+	VPMINSD    Z1, Z3, Z3
+	VPMULLD    Z2, Z3, Z3
+	KXNORW     K1, K1, K1
+	VPXORD     Z4, Z4, Z4
+	VPGATHERDD (DX)(Z3*4), K1, Z4
+	VMOVDQU32  Z4, (CX)
+	ADDQ       $+64, CX
+	ADDQ       $+64, BX
+	SUBQ       $+16, AX
+	JNZ        many
+	VZEROUPPER
+	RET
+
+// func pickByPairs32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·pickByPairs32AVX512(SB), NOSPLIT, $0-40
+	MOVQ      n+0(FP), AX
+	MOVQ      d+8(FP), CX
+	MOVQ      a+16(FP), DX
+	MOVQ      b+24(FP), BX
+	MOVQ      c+32(FP), SI
+	VPXORD    Z0, Z0, Z0
+	VMOVDQU32 (SI), Z1
+	VMOVDQU32 64(SI), Z2
+
+many:
+	VPMAXSD      (BX), Z0, Z3
+	VPMINSD      Z1, Z3, Z3
+	VPMULLD      Z2, Z3, Z3
+	VPSRLQ       $0x20, Z3, Z4
+	VPADDD       Z4, Z3, Z3
+	VPMOVQD      Z3, Y3
+	VPMAXSD      64(BX), Z0, Z4
+	VPMINSD      Z1, Z4, Z4
+	VPMULLD      Z2, Z4, Z4
+	VPSRLQ       $0x20, Z4, Z6
+	VPADDD       Z6, Z4, Z4
+	VPMOVQD      Z4, Y4
+	VINSERTI64X4 $0x01, Y4, Z3, Z3
+	KXNORW       K1, K1, K1
+	VPXORD       Z5, Z5, Z5
+	VPGATHERDD   (DX)(Z3*4), K1, Z5
+	VMOVDQU32    Z5, (CX)
+	ADDQ         $+64, CX
+	ADDQ         $+128, BX
+	SUBQ         $+16, AX
+	JNZ          many
+	VZEROUPPER
+	RET
+
 // func addF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, CMOV
 TEXT ·addF32AVX2(SB), NOSPLIT, $0-40

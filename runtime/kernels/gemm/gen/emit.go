@@ -49,6 +49,16 @@ func (v vectors) add(at operand.Op, x reg.VecVirtual) {
 // multiply adds one element of a times two vectors of b.
 func (v vectors) multiply(a operand.Mem, b0, b1 reg.VecVirtual, sums [2]reg.VecVirtual) {
 	switch {
+	case v.quads:
+		x := v.register()
+		v.VPBROADCASTD(a, x)
+		if v.unsigned {
+			v.multiplyQuads(b0, x, sums[0])
+			v.multiplyQuads(b1, x, sums[1])
+			return
+		}
+		v.multiplyQuads(x, b0, sums[0])
+		v.multiplyQuads(x, b1, sums[1])
 	case v.integer:
 		x, product := v.register(), v.register()
 		v.VPBROADCASTD(a, x)
@@ -71,13 +81,17 @@ func (v vectors) multiply(a operand.Mem, b0, b1 reg.VecVirtual, sums [2]reg.VecV
 
 // multiplyInMemory is multiply without a register for the element.
 func (v vectors) multiplyInMemory(a operand.Mem, b0, b1 reg.VecVirtual, sums [2]reg.VecVirtual) {
-	if v.size == 4 {
+	switch {
+	case v.quads:
+		v.multiplyQuads(a, b0, sums[0])
+		v.multiplyQuads(a, b1, sums[1])
+	case v.size == 4:
 		v.VFMADD231PS_BCST(a, b0, sums[0])
 		v.VFMADD231PS_BCST(a, b1, sums[1])
-		return
+	default:
+		v.VFMADD231PD_BCST(a, b0, sums[0])
+		v.VFMADD231PD_BCST(a, b1, sums[1])
 	}
-	v.VFMADD231PD_BCST(a, b0, sums[0])
-	v.VFMADD231PD_BCST(a, b1, sums[1])
 }
 
 func (v vectors) multiplyIntegers(x, y, to reg.VecVirtual) {

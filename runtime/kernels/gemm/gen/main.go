@@ -39,6 +39,10 @@ func generate() (asmgen.Files, error) {
 		g.anywhere(name+"NarrowPart", e, 1, true)
 		g.anywhere(name+"WidePart", e, 2, true)
 	}
+	g.micro("quadsVNNI", element{name: "int32", size: 4, integer: true, quads: true}, 14, 64, onPanels)
+	g.micro("quadsVNNIInPlace", element{name: "int32", size: 4, integer: true, quads: true, unsigned: true}, 8, 64, inPlace)
+	g.quadsOfRuns("quadsOfRunsAVX512")
+	g.signs("signsVNNI")
 	g.micro("f32AVX2InPlace", f32, 6, 32, inPlace)
 	g.micro("f64AVX2InPlace", f64, 6, 32, inPlace)
 	g.vectorLoops()
@@ -53,9 +57,10 @@ func generate() (asmgen.Files, error) {
 
 type generator struct{ *build.Context }
 
-// element is a Go type and its size. Pairs are integers of 16 bits, two in an element, whose products are added.
+// element is a Go type and its size. Pairs are integers of 16 bits, two in an element, whose products are added; quads are four of 8 bits, without a sign on the right, or else
+// on the left, and panels of them begin with a line of numbers that sums begin with.
 type element struct {
-	name           string
-	size           int
-	integer, pairs bool
+	name                            string
+	size                            int
+	integer, pairs, quads, unsigned bool
 }

@@ -125,8 +125,10 @@ func (m *micro) panel(unroll int) {
 	row := m.GP64()
 	m.MOVQ(m.c, row)
 	for i, s := range m.sums {
-		m.zero(s[0])
-		m.zero(s[1])
+		if !m.quads {
+			m.zero(s[0])
+			m.zero(s[1])
+		}
 		if i > 0 {
 			m.ADDQ(m.ldc, row)
 		}
@@ -139,6 +141,9 @@ func (m *micro) panel(unroll int) {
 	k := m.Load(m.Param("k"), m.GP64())
 	m.b = m.Load(m.Param("b"), m.GP64())
 	b0, b1 := m.register(), m.register()
+	if m.quads {
+		m.begin(b0, b1, k)
+	}
 	m.SUBQ(operand.U8(uint8(unroll)), k)
 	m.JLT(operand.LabelRef("rest"))
 	m.Label("loop")
@@ -255,7 +260,7 @@ const line = 64
 // inMemory reports whether row i's element of a is an operand in memory: two of three rows, spread evenly. Loads are then fewer than multiplications, of which a
 // processor begins as many in a cycle.
 func (m *micro) inMemory(i int) bool {
-	if m.width < 64 || m.integer || m.kind == inPlace {
+	if m.width < 64 || m.integer && !m.quads || m.kind == inPlace {
 		return false
 	}
 	rows := len(m.sums)

@@ -62,16 +62,8 @@ func (g generator) runsOfBF16(name string) {
 	g.Pragma("noescape")
 	load := func(param string) reg.Register { return g.Load(g.Param(param), g.GP64()) }
 	k, src, stride, step, dst, panel, line := load("k"), load("src"), load("stride"), load("step"), load("dst"), load("panel"), load("line")
-	halves := func(param string) (low, high reg.Register) {
-		bits := g.Load(g.Param(param), g.GP32())
-		l, h := g.K(), g.K()
-		g.KMOVW(bits, l)
-		g.SHRL(operand.U8(16), bits)
-		g.KMOVW(bits, h)
-		return l, h
-	}
-	has0, has1 := halves("has")
-	wants0, wants1 := halves("wants")
+	has0, has1 := g.halves("has")
+	wants0, wants1 := g.halves("wants")
 	from, ahead, to, left := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.Label("row")
 	g.MOVQ(src, from)

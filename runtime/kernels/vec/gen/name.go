@@ -53,5 +53,5 @@ var modes = map[string]struct{ op, mode string }{
 	"eq":                 {"compare", "Equal"}, "ne": {"compare", "NotEqual"}, "lt": {"compare", "Less"}, "le": {"compare", "LessOrEqual"},
 	"round": {"convert", "Rounding"}, "rotate-left": {"shift-left", "Rotating"},
 	"real-multiply": {"multiply", "RealPart"}, "imaginary-multiply": {"multiply", "ImaginaryPart"}, "real-abs": {"abs", "RealPart"},
-	"fill": {"broadcast", "Elementwise"}, "permute": {"gather", "Elementwise"}, "count": {"iota", "Elementwise"},
+	"fill": {"broadcast", "Elementwise"}, "permute": {"gather", "Elementwise"}, "pick": {"gather", "Picking"}, "pick-by-pairs": {"gather", "PickingByPairs"}, "count": {"iota", "Elementwise"},
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 // orders are loops that only move elements.
@@ -14,7 +15,49 @@ func orders() (all []kernel) {
 		all = append(all, kernel{key: "permute." + typ, doc: "writes vectors whose elements are chosen from two vectors each, n times as many as the table at b says.",
 			lane: lane, wideOnly: lane == 2, whole: (*machine).permute})
 	}
+	for key, axes := range pairs("pick.32", 1, "pick-by-pairs.32", 2) {
+		all = append(all, kernel{key: key, doc: "sets d to n elements of a, a multiple of 16, at indices b, for which c has 16 highest ones and strides.",
+			lane: 4, wideOnly: true, whole: func(m *machine) { m.pick(axes) }})
+	}
 	return all
+}
+
+// pick moves indices inside of the array, so that 0 is the lowest. With two axes pairs of them lie together.
+func (m *machine) pick(axes int) {
+	n, d, a, b, c := m.argument("n"), m.argument("d"), m.argument("a"), m.argument("b"), m.argument("c")
+	lowest, highest, strides := m.ZMM(), m.ZMM(), m.ZMM()
+	m.VPXORD(lowest, lowest, lowest)
+	m.VMOVDQU32(operand.Mem{Base: c}, highest)
+	m.VMOVDQU32(operand.Mem{Base: c, Disp: 64}, strides)
+	places := func(at int) reg.VecVirtual {
+		x := m.ZMM()
+		m.VPMAXSD(operand.Mem{Base: b, Disp: at}, lowest, x)
+		m.VPMINSD(highest, x, x)
+		m.VPMULLD(strides, x, x)
+		return x
+	}
+	m.Label("many")
+	at := places(0)
+	if axes == 2 {
+		sums := func(x reg.VecVirtual) reg.VecVirtual {
+			high := m.ZMM()
+			m.VPSRLQ(operand.U8(32), x, high)
+			m.VPADDD(high, x, x)
+			m.VPMOVQD(x, x.(reg.Vec).AsY())
+			return x
+		}
+		at = sums(at)
+		m.VINSERTI64X4(operand.U8(1), sums(places(64)).(reg.Vec).AsY(), at, at)
+	}
+	all, x := m.K(), m.ZMM()
+	m.KXNORW(all, all, all)
+	m.VPXORD(x, x, x) // the gather has to wait for nothing
+	m.VPGATHERDD(operand.Mem{Base: a, Index: at, Scale: 4}, all, x)
+	m.VMOVDQU32(x, operand.Mem{Base: d})
+	m.ADDQ(operand.I32(64), d)
+	m.ADDQ(operand.I32(int32(64*axes)), b)
+	m.SUBQ(operand.I32(16), n)
+	m.JNZ(operand.LabelRef("many"))
 }
 
 // reverse writes vectors; the last one overlaps the one before.
