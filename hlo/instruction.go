@@ -58,10 +58,9 @@ func (in Instruction) Computation() Computation { return Computation{in.c} }
 // IsElementwise reports whether element i of the result depends on element i of each operand, scalar operands of select and clamp apart. A
 // bitcast-convert does so only between types of the same width.
 func (in Instruction) IsElementwise() bool {
-	if in.Opcode() == OpBitcastConvert {
-		return in.Shape().Type().Bits() == in.OperandInstr(0).Shape().Type().Bits()
-	}
-	return Info(in.Opcode()).Traits.Has(TraitElementwise)
+	traits := Info(in.Opcode()).Traits
+	return traits.Has(TraitElementwise) ||
+		traits.Has(TraitElementwiseSameWidth) && in.Shape().Type().Bits() == in.OperandInstr(0).Shape().Type().Bits()
 }
 
 // IsRoot reports whether the instruction is the root of its computation.

@@ -74,7 +74,7 @@ func elementwiseOps() []OpInfo {
 			Shape: analyticUnary, Doc: "hyperbolic tangent"},
 		{Op: OpConvert, Name: "convert", Arity: exactly(1), Traits: TraitElementwise, Work: WorkElements,
 			Shape: convertShape, Doc: "change of element type by value"},
-		{Op: OpBitcastConvert, Name: "bitcast-convert", Arity: exactly(1), Traits: TraitKeepsLayout,
+		{Op: OpBitcastConvert, Name: "bitcast-convert", Arity: exactly(1), Traits: TraitKeepsLayout | TraitElementwiseSameWidth,
 			Shape: bitcastConvertShape, Doc: "change of element type by bits; the shape gains or loses a minor dimension when widths differ"},
 		{Op: OpReducePrecision, Name: "reduce-precision", Arity: exactly(1), NewAttrs: attrs[ReducePrecisionAttrs](),
 			Traits: TraitElementwise | TraitIdempotent | TraitMixesPrecision, Work: WorkElements,

@@ -77,28 +77,29 @@ type Trait uint32
 
 // The traits.
 const (
-	TraitElementwise    Trait = 1 << iota // result element i depends on element i of each operand (scalar operands of select and clamp apart)
-	TraitCommutative                      // the two operands may be exchanged
-	TraitIdempotent                       // op(op(x)) == op(x)
-	TraitSideEffect                       // must neither be removed nor duplicated even if its result is unused
-	TraitCollective                       // communicates with other devices
-	TraitControl                          // its callees are executed as computations of their own: call, while, conditional, async-start
-	TraitApply                            // its callee is applied to elements: reduce, map, sort, scatter, ...
-	TraitMixesPrecision                   // floating operands may have different widths even where precision must not mix
-	TraitAsyncStart                       // begins an asynchronous pair: async-start, all-reduce-start, copy-start, ...
-	TraitAsyncDone                        // ends one
-	TraitNotWrappable                     // cannot be the wrapped op of an async-start (parameter, constant and the async family)
-	TraitMovesData                        // result elements are operand elements, moved or repeated, never computed
-	TraitInPlace                          // may write its result over operand 0 even though it is not elementwise
-	TraitNullaryValue                     // value depends on nothing but the instruction (constant, iota)
-	TraitRandom                           // result differs from run to run
-	TraitTokens                           // orders effects by tokens
-	TraitForwards                         // its value is made of the operands' values, regrouped or as they are: nothing is computed
-	TraitStays                            // constant folding leaves it: it marks a place, or its value is not the compiler's to compute
-	TraitFolds                            // combines any number of elements in any order: commutative, associative but for rounding, with an identity
-	TraitReindexes                        // each result element is the operand element at an index that is known from the shapes
-	TraitCarriesAsync                     // an asynchronous value may go through it on the way from its start to its done
-	TraitKeepsLayout                      // once layouts are assigned, operands and result have one; true of elementwise ops too
+	TraitElementwise          Trait = 1 << iota // result element i depends on element i of each operand (scalar operands of select and clamp apart)
+	TraitCommutative                            // the two operands may be exchanged
+	TraitIdempotent                             // op(op(x)) == op(x)
+	TraitSideEffect                             // must neither be removed nor duplicated even if its result is unused
+	TraitCollective                             // communicates with other devices
+	TraitControl                                // its callees are executed as computations of their own: call, while, conditional, async-start
+	TraitApply                                  // its callee is applied to elements: reduce, map, sort, scatter, ...
+	TraitMixesPrecision                         // floating operands may have different widths even where precision must not mix
+	TraitAsyncStart                             // begins an asynchronous pair: async-start, all-reduce-start, copy-start, ...
+	TraitAsyncDone                              // ends one
+	TraitNotWrappable                           // cannot be the wrapped op of an async-start (parameter, constant and the async family)
+	TraitMovesData                              // result elements are operand elements, moved or repeated, never computed
+	TraitInPlace                                // may write its result over operand 0 even though it is not elementwise
+	TraitNullaryValue                           // value depends on nothing but the instruction (constant, iota)
+	TraitRandom                                 // result differs from run to run
+	TraitTokens                                 // orders effects by tokens
+	TraitForwards                               // its value is made of the operands' values, regrouped or as they are: nothing is computed
+	TraitStays                                  // constant folding leaves it: it marks a place, or its value is not the compiler's to compute
+	TraitFolds                                  // combines any number of elements in any order: commutative, associative but for rounding, with an identity
+	TraitReindexes                              // each result element is the operand element at an index that is known from the shapes
+	TraitCarriesAsync                           // an asynchronous value may go through it on the way from its start to its done
+	TraitKeepsLayout                            // once layouts are assigned, operands and result have one; true of elementwise ops too
+	TraitElementwiseSameWidth                   // elementwise if elements of the result are as wide as those of the operand
 )
 
 // Has reports whether all of want are in t.

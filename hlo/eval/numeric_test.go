@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"math"
 	"math/cmplx"
 	"math/rand/v2"
 	"slices"
