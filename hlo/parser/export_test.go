@@ -35,3 +35,14 @@ func ParseByTwo(c Config, file, text string) (hlo.Module, error) {
 func IsSingleInstruction(text string) bool {
 	return newParser(Config{}, "", text).isSingleInstruction()
 }
+
+// Window reads a window as the parser of its grammar does, and as the function for plain ones does; each is nil where that refuses the text.
+func Window(text string) (whole, plain any) {
+	if w, err := windowGrammar.run(text); err == nil {
+		whole = *w
+	}
+	if w, ok := plainWindow(text); ok {
+		plain = *w
+	}
+	return whole, plain
+}

@@ -19,12 +19,20 @@ import (
 type grammar[G any] struct {
 	what  string
 	build func() *parsing.Parser[G]
+	// plain, if not nil, reads what nearly all texts are like. The others are the parser's, which takes longer to make than most programs take to read.
+	plain func(text string) (G, bool)
 }
 
 func newGrammar[G any](what string) grammar[G] {
-	return grammar[G]{what, sync.OnceValue(func() *parsing.Parser[G] {
+	return grammar[G]{what: what, build: sync.OnceValue(func() *parsing.Parser[G] {
 		return parsing.MustBuild[G](participle.Lexer(valueDefinition{}), participle.UseLookahead(2))
 	})}
+}
+
+// withPlain is the grammar with its plain texts read by a function.
+func (g grammar[G]) withPlain(plain func(text string) (G, bool)) grammar[G] {
+	g.plain = plain
+	return g
 }
 
 // maxValueDepth bounds the nesting of brackets in a structured value, since the engine of the grammars recurses.
@@ -32,6 +40,11 @@ const maxValueDepth = 200
 
 // parse reads text, all of it, whose first byte is at offset at of the whole text.
 func (g grammar[G]) parse(p *parser, text string, at int) G {
+	if g.plain != nil {
+		if v, ok := g.plain(text); ok {
+			return v
+		}
+	}
 	if nesting(text) > maxValueDepth {
 		p.failAt(at, tooDeep)
 	}

@@ -349,7 +349,30 @@ type windowItem struct {
 	Value string `parser:"@(DxD | Pad | Int)"`
 }
 
-var windowGrammar = newGrammar[*windowSyntax]("window")
+var windowGrammar = newGrammar[*windowSyntax]("window").withPlain(plainWindow)
+
+// plainWindow reads the window that text is, if it is one; what is wrong with another is the grammar's to say.
+func plainWindow(text string) (*windowSyntax, bool) {
+	lexer, w := valueLexer{s: text}, new(windowSyntax)
+	if t, err := lexer.Next(); err != nil || t.Value != "{" {
+		return nil, false
+	}
+	for {
+		key, err := lexer.Next()
+		if err != nil {
+			return nil, false
+		}
+		if key.Type != tokenKey {
+			end, err := lexer.Next()
+			return w, key.Type == tokenPunct && key.Value == "}" && err == nil && end.EOF()
+		}
+		value, err := lexer.Next()
+		if err != nil || value.Type != tokenDxD && value.Type != tokenPad && value.Type != tokenInt {
+			return nil, false
+		}
+		w.Items = append(w.Items, windowItem{key.Value, value.Value})
+	}
+}
 
 // window takes `{size=3x3 stride=1x2 ...}`.
 func (p *parser) window() *hlo.Window {
