@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gohalo/halo/internal/stack"
 	"github.com/gohalo/halo/runtime/async"
 )
 
@@ -147,6 +148,7 @@ func (q *multi) hasWork() bool {
 // test does, costs the goroutine and not the worker.
 func (w *worker) run() {
 	w.goid.Store(goroutineID())
+	stack.Reserve() // kernels that are bound or run here need it
 	closed := false
 	defer func() {
 		if closed {
