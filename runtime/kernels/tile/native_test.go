@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/minifloat"
 	"github.com/gohalo/halo/runtime/kernels/native"
 	vectors "github.com/gohalo/halo/runtime/kernels/vec"
 	"github.com/stretchr/testify/assert"
@@ -252,6 +253,9 @@ func TestNative(t *testing.T) {
 					compiled[level.String()+" "+family]++
 				}
 				for i := range want {
+					if family == "bf16" && n == 1 && isNaNOfBF16(want[i]) && isNaNOfBF16(data.out[i]) {
+						continue // single elements are Go's: which of two NaNs they pass on is up to its compiler
+					}
 					require.Equal(t, want[i], data.out[i], "%v %s seed %d output %d", level, family, seed, i)
 				}
 			}
@@ -262,6 +266,11 @@ func TestNative(t *testing.T) {
 		t.Log(key, n)
 		assert.Greater(t, n, 10, key)
 	}
+}
+
+func isNaNOfBF16(element []byte) bool {
+	x := minifloat.BF16ToFloat32(binary.LittleEndian.Uint16(element))
+	return x != x
 }
 
 // foldedChain is a random chain whose last values are folded along rows, beside the outputs.
