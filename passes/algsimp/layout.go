@@ -111,7 +111,7 @@ var layoutRules = []*pass.RewriteRule{
 		}
 		return bitcast(in, x)
 	}, hlo.OpBitcastConvert),
-	rule("D29b", "bitcast to a type of the same width → bitcast-convert, where layouts are not final", func(in hlo.Instruction) (pass.Expr, bool) {
+	rule("D29b", "bitcast to a type of the same width → bitcast-convert, on CPUs and where layouts are not final", func(in hlo.Instruction) (pass.Expr, bool) {
 		x := in.OperandInstr(0)
 		from, to := x.Shape().Type(), in.Shape().Type()
 		if from == to || from == hlo.PRED || to == hlo.PRED || from.Bits() < 8 || from.Bits() != to.Bits() {
