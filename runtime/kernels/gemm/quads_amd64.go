@@ -30,16 +30,8 @@ func moveSigns(k int, quads []int32, r int, flip, view uint32, sums []int32) {
 
 // quadsOfRuns packs n rows of bytes that are neighbours in memory, if there is assembly for them and runs are as far apart as one another. Panels are so many elements apart.
 func quadsOfRuns(dst []int32, src []byte, ks []int, panel, r, n int) bool {
-	if !cpu.X86.HasAVX512F || r > 32 || len(ks) == 0 || n == 0 {
-		return false
-	}
-	stride := ks[1] - ks[0]
-	for i, at := range ks {
-		if at != ks[0]+i*stride {
-			return false
-		}
-	}
-	if stride < 0 {
+	stride, ok := evenStride(ks)
+	if !ok || !cpu.X86.HasAVX512F || r > 32 || n == 0 {
 		return false
 	}
 	lines := len(ks) / 4

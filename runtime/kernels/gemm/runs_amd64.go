@@ -18,20 +18,26 @@ func vectorRuns[T Number](dst, src []T, ks []int, r, n int) bool {
 	default:
 		return false
 	}
-	if len(ks) < 2 {
-		return false
-	}
-	stride := ks[1] - ks[0]
-	for i, at := range ks {
-		if at != ks[0]+i*stride {
-			return false
-		}
-	}
-	if stride < 0 {
+	stride, ok := evenStride(ks)
+	if !ok {
 		return false
 	}
 	from := src[ks[0]:][:(len(ks)-1)*stride+n]
 	dst = dst[:len(ks)*n]
 	run(len(ks), n/r, (*byte)(unsafe.Pointer(&from[0])), stride*size, (*byte)(unsafe.Pointer(&dst[0])), len(ks)*r*size)
 	return true
+}
+
+// evenStride is how far apart two or more places are, if each is as far behind the one before.
+func evenStride(ks []int) (stride int, ok bool) {
+	if len(ks) < 2 || ks[1] < ks[0] {
+		return 0, false
+	}
+	stride = ks[1] - ks[0]
+	for i, at := range ks {
+		if at != ks[0]+i*stride {
+			return 0, false
+		}
+	}
+	return stride, true
 }
