@@ -253,8 +253,8 @@ func TestNative(t *testing.T) {
 					compiled[level.String()+" "+family]++
 				}
 				for i := range want {
-					if family == "bf16" && n == 1 && isNaNOfBF16(want[i]) && isNaNOfBF16(data.out[i]) {
-						continue // single elements are Go's: which of two NaNs they pass on is up to its compiler
+					if family == "bf16" && n <= shortSpace && isNaNOfBF16(want[i]) && isNaNOfBF16(data.out[i]) {
+						continue // the steps have loops in Go there, which may pass on another of two NaNs
 					}
 					require.Equal(t, want[i], data.out[i], "%v %s seed %d output %d", level, family, seed, i)
 				}
