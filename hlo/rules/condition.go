@@ -76,7 +76,7 @@ var Conditions = []Condition{
 		return ok && order < 0
 	}},
 	{Name: "widens", Args: "x, y", Doc: "every element that x may have is one that y may have", values: func(x []hlo.Instruction) bool {
-		return keeps(x[0].Shape().Type(), x[1].Shape().Type())
+		return Keeps(x[0].Shape().Type(), x[1].Shape().Type())
 	}},
 	{Name: "sorted", Args: "p", Doc: "the axes ascend", axes: func(p []int64) bool { return slices.IsSorted(p) }},
 	{Name: "empty", Args: "p", Doc: "the list of axes is empty", axes: func(p []int64) bool { return len(p) == 0 }},

@@ -67,8 +67,8 @@ func nonNegativeLiteral(l *hlo.Literal) bool {
 // precision is how many bits a floating type keeps of an integer.
 var precision = map[hlo.PrimitiveType]int{hlo.BF16: 8, hlo.F16: 11, hlo.F32: 24, hlo.F64: 53}
 
-// keeps reports whether every value of a is a value of b.
-func keeps(a, b hlo.PrimitiveType) bool {
+// Keeps reports whether every value of a is a value of b.
+func Keeps(a, b hlo.PrimitiveType) bool {
 	switch {
 	case a == b || a == hlo.PRED && b.IsInteger() && b.Bits() >= 8:
 		return true

@@ -45,7 +45,7 @@ func table(o *options) []*pass.RewriteRule {
 func catalogue(o *options) []*pass.RewriteRule {
 	return slices.Concat(
 		written("arithmetic.rules"), integerRules, written("minmax.rules"), written("logic.rules"), written("movement.rules"), layoutRules, shapeRules, reshapeRules,
-		sliceRules, dynamicSliceRules, padRules, reduceRules(o), windowRules(o), dotRules(o), convRules, gatherRules(o), callRules, valueRules, varianceRules(o))
+		sliceRules, dynamicSliceRules, padRules, reduceRules(o), windowRules(o), dotRules(o), convRules, gatherRules(o), compiledRules, callRules, valueRules, varianceRules(o))
 }
 
 // New makes the pass. Pipelines have it several times, mostly with the same options: these share rules and the tables that find them.

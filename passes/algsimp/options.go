@@ -84,6 +84,8 @@ var gates = map[string]func(*options) bool{
 	"G16": insensitive, "G23": insensitive, "G24": insensitive,
 	"G20":  func(o *options) bool { return o.nonCanonicalDots && !o.layoutSensitive },
 	"G28":  func(o *options) bool { return o.windowReduce && !o.layoutSensitive },
+	"G28w": ofCompiled, "D32": ofCompiled, "E40": ofCompiled, "E41": ofCompiled,
+	"G18e": func(o *options) bool { return o.reduceOfReshape && !o.layoutSensitive },
 	"H02":  func(o *options) bool { return o.dotToMultiply && !o.layoutSensitive },
 	"H02z": func(o *options) bool { return o.dotToMultiply && !o.layoutSensitive },
 	"H03":  func(o *options) bool { return o.dotStrengthReduction && !o.layoutSensitive },
@@ -103,7 +105,7 @@ var gates = map[string]func(*options) bool{
 	"E10":  func(o *options) bool { return o.layoutSensitive && o.bitcastReshapes && o.mayBitcast },
 	"E30":  func(o *options) bool { return o.layoutSensitive && o.mayBitcast },
 	"D29":  func(o *options) bool { return o.layoutSensitive && o.bitcastConvert },
-	"D29b": func(o *options) bool { return o.onCPU && !o.layoutSensitive },
+	"D29b": ofCompiled,
 	"E27":  func(o *options) bool { return o.sinkBroadcast },
 	"F18":  func(o *options) bool { return !o.keepDynamicSlice },
 	"F30":  func(o *options) bool { return o.negativePadding },
@@ -111,6 +113,9 @@ var gates = map[string]func(*options) bool{
 
 // insensitive is about rules that make values whose layouts are not chosen yet.
 func insensitive(o *options) bool { return !o.layoutSensitive }
+
+// ofCompiled is about rules that undo what XLA does to programs for its own kernels.
+func ofCompiled(o *options) bool { return o.onCPU && !o.layoutSensitive }
 
 // sensitive is about rules that make bitcasts.
 func sensitive(o *options) bool { return o.layoutSensitive }

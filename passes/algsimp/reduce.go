@@ -61,7 +61,19 @@ func reduceRules(o *options) []*pass.RewriteRule {
 		loosely(pass.Overflow, single("G16", "reduce(transpose(x)) → reduce(x), transposed if need be", func(_ pass.Site, in hlo.Instruction, _ combiner) (pass.Expr, bool) {
 			return reduceOfTranspose(in, o.alwaysReduceOfTranspose)
 		}, hlo.OpTranspose)),
+		single("G17e", "reduce(reduce(x)) by one op, where any grouping has the same result → reduce(x) along the axes of both", func(s pass.Site, in hlo.Instruction, by combiner) (pass.Expr, bool) {
+			if !by.associative() {
+				return no()
+			}
+			return reduceOfReduce(s, in, by)
+		}, hlo.OpReduce),
 		loosely(pass.Overflow, single("G17", "reduce(reduce(x)) by one op → reduce(x) along the axes of both, if the initial value changes nothing", reduceOfReduce, hlo.OpReduce)),
+		single("G18e", "reduce(reshape(x)), where any grouping has the same result → reduce(x), reshaped if need be", func(_ pass.Site, in hlo.Instruction, by combiner) (pass.Expr, bool) {
+			if !by.associative() {
+				return no()
+			}
+			return reduceOfReshape(in, o.alwaysReduceOfTranspose)
+		}, hlo.OpReshape),
 		loosely(pass.Overflow, single("G18", "reduce(reshape(x)) → reduce(x), reshaped if need be", func(_ pass.Site, in hlo.Instruction, _ combiner) (pass.Expr, bool) {
 			return reduceOfReshape(in, o.alwaysReduceOfTranspose)
 		}, hlo.OpReshape)),
@@ -139,6 +151,11 @@ func (c combiner) idempotent() bool {
 		return true
 	}
 	return false
+}
+
+// associative reports whether results are the same however arguments are grouped.
+func (c combiner) associative() bool {
+	return c.idempotent() || c.t.IsInteger() && (c.op == hlo.OpAdd || c.op == hlo.OpMultiply || c.op == hlo.OpXor)
 }
 
 func isAnyZero(l *hlo.Literal) bool {

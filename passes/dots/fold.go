@@ -11,7 +11,8 @@ import (
 const foldingDoc = `dot and convolution of a transposed operand → of the operand, along its own dimensions
 
 In front of a dot of matrices, or of batches of them, those of rows and columns go; with any-dimensions others, too. Transposes that move batch dimensions of a dot stay, those that move nothing, and those that can run beside an
-asynchronous chain where the dot cannot. With runs, so do those of convolutions, and those without which neighbours in memory were neither neighbours in the product nor along the last contracting dimension: what packs them reads runs.`
+asynchronous chain where the dot cannot. With runs, those that move batch dimensions go, and stay do those of convolutions, and those without which neighbours in memory were neither neighbours in the product nor along the last contracting dimension: what packs them
+reads runs.`
 
 // NewTransposeFolding makes the pass transpose-folding, which contracts along other dimensions rather than transposing.
 func NewTransposeFolding(o pass.Options) (*pass.Pass, error) {
@@ -28,7 +29,7 @@ func NewTransposeFolding(o pass.Options) (*pass.Pass, error) {
 		return nil, err
 	}
 	return &pass.Pass{Name: "transpose-folding", Doc: foldingDoc, Options: o, Params: []pass.Param{
-		{Name: keyRuns, Doc: "any transposes before dots, but only where runs of memory stay together; false"},
+		{Name: keyRuns, Doc: "any transposes before dots, those of batches, too, but only where runs of memory stay together; false"},
 		{Name: keyAny, Doc: "transposes of more than rows and columns, too, and those next to a vector; false"}},
 		About: []hlo.Opcode{hlo.OpDot, hlo.OpConvolution}, Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
 			windows := analysis.FindWindows(c.View())
@@ -64,7 +65,7 @@ func foldTranspose(ctx *pass.Context, c hlo.CompEdit, windows *analysis.Windows,
 		return
 	}
 	perm := hlo.AttrsOf[hlo.DimensionsAttrs](t).Dimensions
-	attrs, ok := through(in.Attrs(), i, perm)
+	attrs, ok := through(in.Attrs(), i, perm, runs)
 	if !ok || runs && !hasRuns(attrs, i, len(perm)) || slices.Equal(perm, iota(len(perm))) {
 		return
 	}
@@ -92,8 +93,8 @@ func hasRuns(attrs hlo.OpAttrs, i, rank int) bool {
 	return at < 0 || at == len(contracting)-1
 }
 
-// through is the attributes of a contraction whose operand i is read as it is before a transpose.
-func through(attrs hlo.OpAttrs, i int, perm []int64) (hlo.OpAttrs, bool) {
+// through is the attributes of a contraction whose operand i is read as it is before a transpose, which may move batch dimensions if moves is set.
+func through(attrs hlo.OpAttrs, i int, perm []int64, moves bool) (hlo.OpAttrs, bool) {
 	at := func(dims []int64) (out []int64) {
 		for _, d := range dims {
 			out = append(out, perm[d])
@@ -107,13 +108,13 @@ func through(attrs hlo.OpAttrs, i int, perm []int64) (hlo.OpAttrs, bool) {
 		if i == 1 {
 			batch, contracting = b.RHSBatch, b.RHSContracting
 		}
-		if !slices.Equal(at(batch), batch) || !keepsOrder(perm, batch, contracting) {
+		if !moves && !slices.Equal(at(batch), batch) || !keepsOrder(perm, batch, contracting) {
 			return nil, false
 		}
 		if i == 0 {
-			b.LHSContracting = at(contracting)
+			b.LHSBatch, b.LHSContracting = at(batch), at(contracting)
 		} else {
-			b.RHSContracting = at(contracting)
+			b.RHSBatch, b.RHSContracting = at(batch), at(contracting)
 		}
 		return &b, true
 	case *hlo.ConvolutionAttrs:

@@ -260,6 +260,25 @@ func cheap(in hlo.Instruction) bool {
 		return in.Shape().IsScalar()
 	case hlo.OpBroadcast, hlo.OpIota:
 		return in.Shape().IsStatic() && (in.Opcode() == hlo.OpBroadcast || !in.Shape().Type().IsComplex())
+	case hlo.OpAdd, hlo.OpSubtract, hlo.OpMultiply:
+		return in.Shape().IsStatic() && counts(in, 4)
+	}
+	return false
+}
+
+// counts reports whether in is a number that grows evenly with the index, made of positions and constants by so few instructions: loops need no array for it.
+func counts(in hlo.Instruction, most int) bool {
+	if !in.Shape().Type().IsInteger() {
+		return false
+	}
+	switch in.Opcode() {
+	case hlo.OpIota:
+		return true
+	case hlo.OpBroadcast:
+		x := in.OperandInstr(0)
+		return x.Opcode() == hlo.OpConstant && x.Shape().IsScalar()
+	case hlo.OpAdd, hlo.OpSubtract, hlo.OpMultiply:
+		return most > 0 && counts(in.OperandInstr(0), most-1) && counts(in.OperandInstr(1), most-1)
 	}
 	return false
 }

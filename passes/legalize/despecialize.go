@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/control"
 	"github.com/gohalo/halo/passes/emit"
@@ -63,27 +62,6 @@ Control dependencies between instructions with effects stay: they say in which o
 			return m, nil
 		},
 	}, nil
-}
-
-// withoutControl removes control dependencies from and to instructions without effects.
-func withoutControl(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-	e, effects := ctx.Edit(m), pass.Fact(ctx, m, analysis.FindSideEffects)
-	keeps := func(in hlo.Instruction) bool {
-		t := hlo.Info(in.Opcode()).Traits
-		return effects.Of(in) || t.Has(hlo.TraitCollective) || t.Has(hlo.TraitAsyncStart) || t.Has(hlo.TraitAsyncDone) || hlo.IsAsync(in.Opcode())
-	}
-	for c := range m.Computations() {
-		for in := range c.Instructions() {
-			for _, p := range slices.Collect(in.ControlPredecessors()) {
-				if keeps(in) && keeps(c.MustAt(p)) || !ctx.Spend("control") {
-					continue
-				}
-				e.Computation(c.ID()).Instr(in.ID()).RemoveControlPredecessor(p)
-				ctx.Count("control", 1)
-			}
-		}
-	}
-	return e.Freeze(), nil
 }
 
 // wholeWindows replaces reduce-windows all of whose windows hold the whole of some axes, and one element of the others.

@@ -28,7 +28,7 @@ func init() {
 		hlo.OpConcatenate:          {concatenate},
 		hlo.OpConvolution:          {convolution},
 		hlo.OpCopy:                 {copyBytes, elementwise},
-		hlo.OpCustomCall:           {instrument, lapackCall},
+		hlo.OpCustomCall:           {instrument, lapackCall, topKCall},
 		hlo.OpDot:                  {dot},
 		hlo.OpDynamicSlice:         {dynamicSlice},
 		hlo.OpDynamicUpdateSlice:   {dynamicUpdateSlice},

@@ -35,13 +35,15 @@ func TestSort(t *testing.T) {
 
 // TestSortBySignedBits has the total order of floats as XLA writes it once it has expanded it.
 func TestSortBySignedBits(t *testing.T) {
-	key := func(x, k string) string {
-		return "b" + k + " = I[] bitcast-convert(" + x + ") n" + k + " = pred[] compare(b" + k + ", zero), direction=LT " +
-			"m" + k + " = I[] xor(ones, b" + k + ") " + k + " = I[] select(n" + k + ", m" + k + ", b" + k + ") "
-	}
 	for _, typ := range [][3]string{{"f32", "s32", "2147483647"}, {"f64", "s64", "9223372036854775807"}, {"bf16", "s16", "32767"}, {"f16", "s16", "32767"}} {
-		text := "T[7,300] sort(T[7,300]), dimensions={1}, to_apply={ x = T[] parameter(0) y = T[] parameter(1) zero = I[] constant(0) ones = I[] constant(" + typ[2] + ") " +
-			key("x", "l") + key("y", "r") + "ROOT less = pred[] compare(l, r), direction=LT }"
+		text := "T[7,300] sort(T[7,300]), dimensions={1}, to_apply={ x = T[] parameter(0) y = T[] parameter(1) " +
+			signedBits("x", "l", typ[2]) + signedBits("y", "r", typ[2]) + "ROOT less = pred[] compare(l, r), direction=LT }"
 		kernelCase{text: strings.NewReplacer("T[", typ[0]+"[", "I[", typ[1]+"[").Replace(text)}.check(t)
 	}
+}
+
+// signedBits is text that makes k of x: an integer that is ordered as the float, which is one of two compared.
+func signedBits(x, k, ones string) string {
+	return strings.NewReplacer("X", x, "K", k, "ONES", ones).Replace(
+		"bK = I[] bitcast-convert(X) zK = I[] constant(0) oK = I[] constant(ONES) nK = pred[] compare(bK, zK), direction=LT mK = I[] xor(oK, bK) K = I[] select(nK, mK, bK) ")
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/gohalo/halo/runtime"
 )
 
-// topKSearch finds the first k of each row in total order, of elements of at most 32 bits. Numbers of 64 bits stand for elements: the key
+// topKSearch finds the first k of each row in an order of keys of at most 32 bits. Numbers of 64 bits stand for elements: the key
 // that orders above, the position below, so that none are equal. A row is read once; what is larger than the k-th of what was seen is
 // kept, and when that has become twice too much, the smaller half is dropped. As most of a long row is not, elements are compared first as what they are.
 type topKSearch struct {
 	key     sortKey
+	width   int // of an element
 	n, k    int
 	skip    skipping // or nil
 	loop    *parallelLoop
@@ -23,8 +24,10 @@ type topKSearch struct {
 
 // topKBuffers is what one row needs.
 type topKBuffers struct {
-	keys [topKBlock]uint64
-	kept []uint64
+	keys       [topKBlock]uint64
+	kept       []uint64
+	made       []byte // keys that are not the elements themselves
+	conversion conversionBuffers
 }
 
 // topKBlock is how many keys are made at a time, and afterSkipping how many once something was skipped.
@@ -33,28 +36,68 @@ const (
 	afterSkipping = 8
 )
 
+// topK is the op: an order of the elements themselves.
 func topK(s *site) (runtime.Bound, bool) {
-	a, in := hlo.AttrsOf[hlo.TopKAttrs](s.in), s.shape(0)
-	t := in.Type()
-	if in.Rank() == 0 || in.NumElements() == 0 || a.K == 0 || t.Bits() != 8*t.ByteSize() || t.Bits() > 32 || t.IsComplex() || t.IsFloat() && t.Bits() < 16 {
+	a, t := hlo.AttrsOf[hlo.TopKAttrs](s.in), s.shape(0).Type()
+	if t.Bits() != 8*t.ByteSize() || t.IsComplex() || t.IsFloat() && t.Bits() < 16 {
 		return runtime.Bound{}, false
 	}
-	if n := in.Dim(in.Rank() - 1); n > 1<<31-1 || s.in.Shape().Elem(1).Type() != hlo.S32 {
+	return firstOfRows(s, int(a.K), sortKey{typ: t, descending: a.Largest})
+}
+
+// topKCall is XLA's custom call for the same, whose comparator is any that sorts understand by one key.
+func topKCall(s *site) (runtime.Bound, bool) {
+	result := s.in.Shape()
+	if hlo.AttrsOf[hlo.CustomCallAttrs](s.in).Target != "TopK" || s.in.NumOperands() != 1 || s.in.NumCallees() != 1 || !result.IsTuple() || result.NumElems() != 2 {
 		return runtime.Bound{}, false
 	}
-	x := &topKSearch{key: sortKey{typ: t, descending: !a.Largest}, n: int(in.Dim(in.Rank() - 1)), k: int(a.K)}
-	x.skip = skippingOf(&x.key)
+	in, values := s.shape(0), result.Elem(0)
+	comp, ok := s.m.Computation(s.in.Callee(0))
+	if !ok || in.Rank() == 0 || in.NumElements() == 0 || values.Rank() != in.Rank() || comp.Parameter(0).Shape().Type() != in.Type() {
+		return runtime.Bound{}, false
+	}
+	n := in.Dim(in.Rank() - 1)
+	k := values.Dim(in.Rank() - 1)
+	for d := range in.Rank() - 1 {
+		ok = ok && values.Dim(d) == in.Dim(d)
+	}
+	if !ok || k > n || n > math.MaxInt32 || values.Type() != in.Type() {
+		return runtime.Bound{}, false
+	}
+	keys, ok := sortKeys(s.m, comp, int(n))
+	if !ok || len(keys) != 1 || keys[0].operand != 0 {
+		return runtime.Bound{}, false
+	}
+	return firstOfRows(s, int(k), keys[0])
+}
+
+// firstOfRows gives the first k elements of each row, and where they were, as a sort by the key would put them.
+func firstOfRows(s *site, k int, key sortKey) (runtime.Bound, bool) {
+	in := s.shape(0)
+	if in.Rank() == 0 || in.NumElements() == 0 || k == 0 || in.Dim(in.Rank()-1) > math.MaxInt32 || s.in.Shape().Elem(1).Type() != hlo.S32 {
+		return runtime.Bound{}, false
+	}
+	n, w := int(in.Dim(in.Rank()-1)), in.Type().ByteSize()
+	rows := int(in.NumElements()) / n
+	if key.bits() > 32 {
+		x := &topKSorted{sorter: sorter{keys: []sortKey{key}, n: n, stride: 1, inner: 1, widths: []int{w}, wide: true}, k: k}
+		x.sorter.buffers.New = func() any { return new(sortBuffers) }
+		x.sorter.loop = newParallelLoop(x.rows)
+		return x.sorter.loop.bound(rows, 1+(1<<10)/n), true
+	}
+	key.descending = !key.descending // the search is for the largest
+	x := &topKSearch{key: key, width: w, n: n, k: k, skip: skippingOf(&key)}
 	x.buffers.New = func() any { return &topKBuffers{kept: make([]uint64, 0, max(64, 2*x.k))} }
 	x.loop = newParallelLoop(x.rows)
-	return x.loop.bound(int(in.NumElements())/x.n, 1+(1<<14)/x.n), true
+	return x.loop.bound(rows, 1+(1<<14)/n), true
 }
 
 func (x *topKSearch) rows(f *runtime.TensorFrame, lo, hi int) {
 	b := x.buffers.Get().(*topKBuffers)
-	w := x.key.typ.ByteSize()
+	w := x.width
 	for r := lo; r < hi; r++ {
 		row := f.In(0).Data[r*x.n*w:][:x.n*w]
-		first := x.search(b, row)
+		first := x.search(b, x.keysOf(b, row))
 		values, positions := f.Out(0).Data[r*x.k*w:][:x.k*w], elems[int32](f.Out(1).Data)[r*x.k:][:x.k]
 		for i, v := range first {
 			at := ^uint32(v)
@@ -62,10 +105,45 @@ func (x *topKSearch) rows(f *runtime.TensorFrame, lo, hi int) {
 			copy(values[i*w:][:w], row[int(at)*w:])
 		}
 	}
+	b.conversion = conversionBuffers{}
 	x.buffers.Put(b)
 }
 
-// search returns the k largest numbers of a row, largest first.
+// keysOf is the row of what is compared.
+func (x *topKSearch) keysOf(b *topKBuffers, row []byte) []byte {
+	if x.key.program == nil {
+		return row
+	}
+	if b.made == nil {
+		b.made = runtime.AlignedBytes(int64(x.n * x.key.typ.ByteSize()))
+	}
+	b.conversion = conversionBuffers{row, b.made}
+	x.key.program.Run(0, x.n, &b.conversion)
+	return b.made
+}
+
+// topKSorted does the same with keys of 64 bits, which leave no room for positions: it sorts the whole row.
+type topKSorted struct {
+	sorter sorter
+	k      int
+}
+
+func (x *topKSorted) rows(f *runtime.TensorFrame, lo, hi int) {
+	b := x.sorter.buffers.Get().(*sortBuffers)
+	w := x.sorter.widths[0]
+	for r := lo; r < hi; r++ {
+		x.sorter.order(f, b, r*x.sorter.n)
+		row, values := f.In(0).Data[r*x.sorter.n*w:], f.Out(0).Data[r*x.k*w:][:x.k*w]
+		positions := elems[int32](f.Out(1).Data)[r*x.k:][:x.k]
+		copy(positions, b.order)
+		for i, at := range positions {
+			copy(values[i*w:][:w], row[int(at)*w:])
+		}
+	}
+	x.sorter.buffers.Put(b)
+}
+
+// search returns the k largest numbers of a row of keys, largest first.
 func (x *topKSearch) search(b *topKBuffers, row []byte) []uint64 {
 	kept, threshold := b.kept[:0], uint64(0) // of keys: what is no larger is not needed
 	w := x.key.typ.ByteSize()
