@@ -160,6 +160,14 @@ func (x *topKSearch) search(b *topKBuffers, row []byte) []uint64 {
 			if key <= threshold && seen {
 				continue
 			}
+			v := key<<32 | uint64(^uint32(from+i))
+			if x.k <= inOrder {
+				if kept = insertInOrder(kept, v, x.k); len(kept) == x.k {
+					least := kept[x.k-1]
+					threshold, smallest, seen = least>>32, int(^uint32(least)), true
+				}
+				continue
+			}
 			if len(kept) == cap(kept) {
 				largestFirst(kept, x.k)
 				kept = kept[:x.k]
@@ -169,9 +177,12 @@ func (x *topKSearch) search(b *topKBuffers, row []byte) []uint64 {
 					continue
 				}
 			}
-			kept = append(kept, key<<32|uint64(^uint32(from+i)))
+			kept = append(kept, v)
 		}
 		from += len(keys)
+	}
+	if x.k <= inOrder {
+		return kept
 	}
 	largestFirst(kept, x.k)
 	kept = kept[:x.k]
@@ -181,6 +192,22 @@ func (x *topKSearch) search(b *topKBuffers, row []byte) []uint64 {
 		}
 		return 1
 	})
+	return kept
+}
+
+// inOrder is the most numbers that are kept in their order: then no more are kept than are wanted.
+const inOrder = 32
+
+// insertInOrder puts a number into a list of up to k, largest first, of which the last goes where there are more. If there are k, it is larger than that.
+func insertInOrder(kept []uint64, v uint64, k int) []uint64 {
+	if len(kept) < k {
+		kept = append(kept, v)
+	}
+	i := len(kept) - 1
+	for ; i > 0 && kept[i-1] < v; i-- {
+		kept[i] = kept[i-1]
+	}
+	kept[i] = v
 	return kept
 }
 
