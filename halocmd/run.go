@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	goruntime "runtime"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
@@ -107,18 +105,6 @@ func (c *runCmd) Run(e *env) error {
 	return leave(err)
 }
 
-// warmUp has another core make what compiling needs once in a process, beside the reading of the command line and of files.
-var warmUp = sync.OnceFunc(func() {
-	if goruntime.GOMAXPROCS(0) == 1 {
-		return
-	}
-	c := catalogue // a later run of this process may have another
-	go func() {
-		_, _ = c.Parse("cpu")
-		halo.Warm()
-	}()
-})
-
 // maxBench bounds the runs of which times are kept.
 const maxBench = 10_000_000
 
@@ -179,7 +165,8 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 		return err
 	}
 	c.callback = c.hostCallback(e)
-	p, err := c.prepare(ctx, e, in, observer)
+	var p *prepared
+	warm.do(func() { p, err = c.prepare(ctx, e, in, observer) })
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,13 @@ type boundKernel struct {
 	err     error
 }
 
-// bindersTogether is the number of kernels that are worth another worker: choosing an implementation takes some microseconds.
-const bindersTogether = 8
+const (
+	// bindersAlone is the number of kernels up to which one worker asks their binders: choosing an implementation takes some microseconds, and waking another
+	// worker tens of them, before it finds the code of binders in none of its caches.
+	bindersAlone = 64
+	// bindersTogether is the number of kernels that a worker takes at once from more.
+	bindersTogether = 8
+)
 
 // bindAll asks the binders of all kernels of a function, in any order: they know a kernel's operands by their types and places, not by
 // what computes them. Kernels without a binder are left out.
@@ -26,7 +31,11 @@ func (l *tensorLoader) bindAll(t *tensorFunction) []boundKernel {
 			}
 		}
 	}
-	l.program.host.Queue().ParallelFor(len(kernels), bindersTogether, bind)
+	grain := bindersTogether
+	if len(kernels) <= bindersAlone {
+		grain = len(kernels)
+	}
+	l.program.host.Queue().ParallelFor(len(kernels), grain, bind)
 	return all
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,13 +32,11 @@ func NewMulti(cfg Config) Queue {
 	q.patience.Store(int64(maxSearch))
 	q.blocking.init(cfg, q.noteBlockingDone)
 	for i := range cfg.Workers {
-		w := &worker{q: q, index: i, wake: make(chan struct{}, 1)}
-		q.workers = append(q.workers, w)
+		q.workers = append(q.workers, &worker{q: q, index: i, wake: make(chan struct{}, 1)})
 	}
-	for _, w := range q.workers {
-		q.running.Add(1)
-		go w.run() // which looks for tasks once it runs: what is added before is found
-	}
+	q.running.Add(len(q.workers))
+	q.idle = slices.Clone(q.workers) // they begin when there is something to do
+	q.idleCount.Store(int32(len(q.idle)))
 	return q
 }
 
@@ -56,13 +55,13 @@ type multi struct {
 	patience  atomic.Int64 // how long to search before parking, in nanoseconds
 
 	idleMu    sync.Mutex
-	idle      []*worker // parked or about to park, last in first out
+	idle      []*worker // parked, about to park, or not begun, last in first out
 	idleCount atomic.Int32
 	quiet     sync.Cond // on idleMu; signalled when the queue may be at rest
 	quiescers int
 
 	closed   atomic.Bool
-	running  sync.WaitGroup // worker goroutines
+	running  sync.WaitGroup // workers, also those that have not begun
 	blocking blockingPool
 }
 
@@ -72,6 +71,7 @@ type worker struct {
 	q     *multi
 	index int
 	goid  atomic.Uintptr
+	begun bool          // written by who takes it off the idle list
 	wake  chan struct{} // a token makes the worker a searcher again
 	turns uint32
 	loot  [stealLimit]func()
@@ -108,8 +108,7 @@ func (q *multi) AddTask(task func()) {
 func (q *multi) wakeOne() {
 	for q.idleCount.Load() > 0 && q.searching.CompareAndSwap(0, 1) {
 		if w := q.popIdle(); w != nil {
-			q.learn(time.Since(w.parkedAt)) // up to here: waking it takes longer than it should have searched
-			w.wake <- struct{}{}            // it is the searcher now
+			w.start() // it is the searcher now
 			makeStealable()
 			return
 		}
@@ -120,6 +119,17 @@ func (q *multi) wakeOne() {
 			return
 		}
 	}
+}
+
+// start has a worker that was on the idle list look for tasks. Its goroutine begins when it is first needed: many programs are loaded and run without.
+func (w *worker) start() {
+	if !w.begun {
+		w.begun = true
+		go w.run(true)
+		return
+	}
+	w.q.learn(time.Since(w.parkedAt)) // up to here: waking it takes longer than it should have searched
+	w.wake <- struct{}{}
 }
 
 func (q *multi) popIdle() *worker {
@@ -146,7 +156,7 @@ func (q *multi) hasWork() bool {
 
 // run is the life of a worker. A task that ends its goroutine, as a failing
 // test does, costs the goroutine and not the worker.
-func (w *worker) run() {
+func (w *worker) run(searching bool) {
 	w.goid.Store(goroutineID())
 	stack.Reserve() // kernels that are bound or run here need it
 	closed := false
@@ -154,15 +164,14 @@ func (w *worker) run() {
 		if closed {
 			w.q.running.Done()
 		} else {
-			go w.run()
+			go w.run(false)
 		}
 	}()
-	w.loop()
+	w.loop(searching)
 	closed = true
 }
 
-func (w *worker) loop() {
-	searching := false
+func (w *worker) loop(searching bool) {
 	for {
 		task := w.next()
 		if task == nil {
@@ -382,7 +391,11 @@ func (q *multi) Close() {
 	q.blocking.close()
 	q.closed.Store(true)
 	for w := q.popIdle(); w != nil; w = q.popIdle() {
-		w.wake <- struct{}{}
+		if w.begun {
+			w.wake <- struct{}{}
+		} else {
+			q.running.Done()
+		}
 	}
 	q.running.Wait()
 }

@@ -348,3 +348,30 @@ func TestNew(t *testing.T) {
 		assert.Nil(t, q)
 	}
 }
+
+// TestWorkersBeginWithWork closes queues of which no worker, or some, have had anything to do.
+func TestWorkersBeginWithWork(t *testing.T) {
+	begun := func(q *multi) (n int) {
+		q.idleMu.Lock()
+		defer q.idleMu.Unlock()
+		for _, w := range q.workers {
+			if w.begun {
+				n++
+			}
+		}
+		return n
+	}
+	q := NewMulti(Config{Workers: 4}).(*multi)
+	q.ParallelFor(3, 4, func(int, int) {}) // one block, for the caller
+	q.Quiesce()
+	require.Zero(t, begun(q))
+	q.Close()
+
+	q = NewMulti(Config{Workers: 4}).(*multi)
+	ran := make(chan bool)
+	q.AddTask(func() { ran <- q.IsInWorkerThread() })
+	require.True(t, <-ran)
+	q.Quiesce()
+	require.Equal(t, 1, begun(q), "one task needs one worker")
+	q.Close()
+}
