@@ -34,7 +34,7 @@ func windowRules(o *options) []*pass.RewriteRule {
 		single("G27", "reduce-window with a window of one element → op(x, initial value), padded", windowOfOne),
 		loosely(pass.Overflow, single("G26", "running sum of a repeated number → number·(iota + 1)", runningSum)),
 		loosely(pass.Overflow, single("G28", "reduce-window over whole axes → reshape(reduce)", windowOfAll)),
-		rule("G28w", "reduce-window whose windows divide the arrays into equal parts → reduce of reshapes, on CPUs and where layouts are not final", windowsOfParts, hlo.OpReduceWindow),
+		rule("G28w", "reduce-window whose windows divide the arrays into equal long parts → reduce of reshapes, on CPUs and where layouts are not final", windowsOfParts, hlo.OpReduceWindow),
 		single("G30", "reduce-window(pad(x)) that sees one element of x and padding in every window → broadcast of x", func(in hlo.Instruction, w []hlo.WindowDim, by combiner) (pass.Expr, bool) {
 			return effectiveBroadcast(in, w, by.neutral(in.OperandInstr(1)))
 		}),
@@ -154,13 +154,16 @@ func windowOfAll(in hlo.Instruction, w []hlo.WindowDim, _ combiner) (pass.Expr, 
 	return done(shaped(hlo.OpReshape, in.Shape(), nil, reduced(in, pass.Use(x), pass.Use(in.OperandInstr(1)), gone)))
 }
 
+// leastPart is the smallest window along an axis that is worth axes of its own: XLA's trees of reductions have 32, pooling has few.
+const leastPart = 16
+
 // windowsOfParts gives each window axes of its own. Elements are combined in the same order as before.
 func windowsOfParts(in hlo.Instruction) (pass.Expr, bool) {
 	n, x := in.NumOperands()/2, in.OperandInstr(0).Shape()
 	var dims, gone []int64
 	for i, d := range windowOf(in) {
 		size := x.Dim(i)
-		if d.Stride != d.Size || d.Size > 1 && (d.BaseDilation != 1 || d.WindowDilation != 1) || d.PadLow != 0 || d.PadHigh != 0 || d.Reversal || size%d.Size != 0 {
+		if d.Stride != d.Size || d.Size > 1 && (d.BaseDilation != 1 || d.WindowDilation != 1) || d.PadLow != 0 || d.PadHigh != 0 || d.Reversal || size%d.Size != 0 || d.Size > 1 && d.Size < leastPart {
 			return no()
 		}
 		if dims = append(dims, size/d.Size); d.Size > 1 {
