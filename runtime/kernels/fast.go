@@ -29,7 +29,7 @@ func init() {
 		hlo.OpConvolution:          {convolution},
 		hlo.OpCopy:                 {copyBytes, elementwise},
 		hlo.OpCustomCall:           {instrument, lapackCall, topKCall},
-		hlo.OpDot:                  {dot},
+		hlo.OpDot:                  {dotOfVectors, dot},
 		hlo.OpDynamicSlice:         {dynamicSlice},
 		hlo.OpDynamicUpdateSlice:   {dynamicUpdateSlice},
 		hlo.OpFft:                  {fft},
