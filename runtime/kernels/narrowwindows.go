@@ -81,8 +81,11 @@ func (w *narrowWindows) lines(f *runtime.TensorFrame, lo, hi int) {
 	line, next, y := (*room)[:w.from], (*room)[w.from:][:w.from], (*room)[2*w.from:]
 	last := len(w.window) - 1
 	for k := lo; k < hi; k++ {
-		for i := range y {
+		for i := range y[:w.run] {
 			y[i] = init
+		}
+		for n := w.run; n < len(y); n *= 2 {
+			copy(y[n:], y[:n])
 		}
 		met := 0
 		w.outer.each(k, func(off int) {
