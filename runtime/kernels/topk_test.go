@@ -94,7 +94,7 @@ func TestTopKOfFewValues(t *testing.T) {
 func TestFirstOfSort(t *testing.T) {
 	const program = `HloModule m
 by { p = T[] parameter(0) q = T[] parameter(1) i = s32[] parameter(2) j = s32[] parameter(3) a = u8[] parameter(4) b = u8[] parameter(5)
- ROOT c = pred[] compare(ORDER }
+ m = T[] negate(p) n = T[] negate(q) ROOT c = pred[] compare(ORDER }
 first { x = T[9,N] parameter(0) y = u8[9,N] parameter(1) i = s32[N] iota(), iota_dimension=0 k = s32[9,N] broadcast(i), dimensions={1}
  s = (T[9,N], s32[9,N], u8[9,N]) sort(x, k, y), dimensions={1}, to_apply=by
  v = T[9,N] get-tuple-element(s), index=0 at = s32[9,N] get-tuple-element(s), index=1 z = u8[9,N] get-tuple-element(s), index=2
@@ -104,7 +104,7 @@ ENTRY main { x = T[9,N] parameter(0) y = u8[9,N] parameter(1) `
 	const first = "ROOT f = (T[9,7], s32[9,7], u8[9,3]) fusion(x, y), kind=kCustom, calls=first }"
 	const all = "k = s32[9,N] parameter(2) ROOT s = (T[9,N], s32[9,N], u8[9,N]) sort(x, k, y), dimensions={1}, to_apply=by }"
 	for _, typ := range []string{"f32", "bf16", "f16", "s32", "u8", "s16", "u32"} {
-		for _, order := range []string{"p, q), direction=GT", "p, q), direction=LT", "q, p), direction=LT", "p, q), direction=GT, type=TOTALORDER"} {
+		for _, order := range []string{"p, q), direction=GT", "p, q), direction=LT", "q, p), direction=LT", "m, n), direction=LT", "p, q), direction=GT, type=TOTALORDER"} {
 			if strings.Contains(order, "TOTAL") && !strings.Contains(typ, "f") {
 				continue
 			}
