@@ -228,7 +228,7 @@ func (st *fftStage[T]) run(f *runtime.TensorFrame, lo, hi int) {
 		st.loadLines(w.a, src, first, n)
 		y := st.transform.Transform(w.a, w.b)
 		if st.inverse {
-			st.backwards.Backwards(y, 1, 1/T(st.n))
+			st.backwards.Backwards(y, 1)
 		}
 		st.storeLines(dst, y, first, n)
 	}

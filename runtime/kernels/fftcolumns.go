@@ -48,7 +48,7 @@ func (c *columnStrip[T]) run(st *fftStage[T], w *fftBuffers[T], dst, src []T, g 
 		y = st.transform.Transform(w.a, w.b)
 	}
 	if st.inverse {
-		st.backwards.Backwards(y, vectors, 1/T(st.n))
+		st.backwards.Backwards(y, vectors)
 	}
 	for i := range st.n {
 		copy(dst[at+i*step:][:2*n], y[i*row:])

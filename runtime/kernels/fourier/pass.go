@@ -8,7 +8,7 @@ type vectors[T Float] struct {
 	halves func(n int, dst, src, twiddles, constants []T)           // or nil: see Real
 	// turn multiplies vectors, read from the first or from the last on, by one number each, and backwards exchanges elements 1 to n-1, of so many vectors each, from both ends and scales them; or nil.
 	turn      func(dst, src, by []T, back bool)
-	backwards func(y []T, n, each int, scale T)
+	backwards func(y []T, n, each int, scale []T)
 }
 
 // Prime factors of lengths are radices of passes up to mostOdd; those of more than smallRadix are so where there is assembly for them.

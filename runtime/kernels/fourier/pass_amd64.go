@@ -90,18 +90,17 @@ func wrapped[T Float](lanes int, f functions) vectors[T] {
 		}
 		f.turn(n, bytes, bytePointer(dst), bytePointer(src), bytePointer(by))
 	}
-	v.backwards = func(y []T, elements, each int, scale T) {
+	v.backwards = func(y []T, elements, each int, scale []T) {
 		row := 2 * lanes * each
-		if elements < 2 || each < 1 || len(y) < elements*row {
+		if elements < 2 || each < 1 || len(y) < elements*row || len(scale) == 0 {
 			panic(short)
 		}
-		by := []T{scale}
 		if each == 1 {
-			f.exchange(elements/2, -bytes, bytePointer(y[row:]), bytePointer(y[(elements-1)*row:]), bytePointer(by))
+			f.exchange(elements/2, -bytes, bytePointer(y[row:]), bytePointer(y[(elements-1)*row:]), bytePointer(scale))
 			return
 		}
 		for i := 1; i <= elements/2; i++ {
-			f.exchange(each, bytes, bytePointer(y[i*row:]), bytePointer(y[(elements-i)*row:]), bytePointer(by))
+			f.exchange(each, bytes, bytePointer(y[i*row:]), bytePointer(y[(elements-i)*row:]), bytePointer(scale))
 		}
 	}
 	return v

@@ -11,6 +11,7 @@ type Plan[T Float] struct {
 	passes   []pass[T]
 	chirp    *chirp[T] // for lengths with large prime factors
 	vectors  vectors[T]
+	scale    []T // 1/n
 }
 
 // pass is one step: n/radix butterflies at each of s places.
@@ -26,7 +27,7 @@ type pass[T Float] struct {
 func NewPlan[T Float](n int) (*Plan[T], bool) { return newPlan(n, best[T]()) }
 
 func newPlan[T Float](n int, v vectors[T]) (*Plan[T], bool) {
-	p := &Plan[T]{n: n, lanes: v.lanes, vectors: v}
+	p := &Plan[T]{n: n, lanes: v.lanes, vectors: v, scale: []T{1 / T(n)}}
 	most := smallRadix
 	if v.odd != nil {
 		most = mostOdd
@@ -104,8 +105,9 @@ func (p *Plan[T]) TransformStrip(a, b []T, vectors int) []T {
 	return a
 }
 
-// Backwards makes of a transform the inverse one: elements from the second on change their order, and all are scaled. An element is so many vectors.
-func (p *Plan[T]) Backwards(y []T, vectors int, scale T) {
+// Backwards makes of a transform the inverse one: elements from the second on change their order, and all are divided by how many they are. An element is so many vectors.
+func (p *Plan[T]) Backwards(y []T, vectors int) {
+	scale := p.scale[0]
 	row := 2 * p.lanes * vectors
 	for k, x := range y[:row] {
 		y[k] = x * scale
@@ -113,7 +115,7 @@ func (p *Plan[T]) Backwards(y []T, vectors int, scale T) {
 	switch {
 	case p.n < 2:
 	case p.vectors.backwards != nil:
-		p.vectors.backwards(y, p.n, vectors, scale)
+		p.vectors.backwards(y, p.n, vectors, p.scale)
 	default:
 		for i, j := 1, p.n-1; i <= j; i, j = i+1, j-1 {
 			a, b := y[i*row:][:row], y[j*row:][:row]

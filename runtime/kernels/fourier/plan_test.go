@@ -76,10 +76,10 @@ func testBackwards[T Float](t *testing.T, name string, p *Plan[T], y []T) {
 			}
 		}
 		got := append([]T(nil), wide...)
-		p.Backwards(got, vectors, 0.5)
+		p.Backwards(got, vectors)
 		for i := range p.n {
 			for k, x := range wide[i*row*vectors:][:row*vectors] {
-				require.Equal(t, x/2, got[(p.n-i)%p.n*row*vectors+k], "%s, %d vectors, element %d", name, vectors, i)
+				require.Equal(t, x*(1/T(p.n)), got[(p.n-i)%p.n*row*vectors+k], "%s, %d vectors, element %d", name, vectors, i)
 			}
 		}
 	}
