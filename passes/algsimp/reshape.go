@@ -91,6 +91,45 @@ var reshapeRules = []*pass.RewriteRule{
 		}
 		return done(shaped(hlo.OpReshape, in.Shape(), nil, x))
 	}, hlo.OpReverse), reshapes),
+	over(rule("E42", "broadcast(reshape(broadcast(x))) → reshape(broadcast(x)), if the reshape joins axes", repeatTwice, hlo.OpBroadcast), reshapes),
+}
+
+// repeatTwice repeats x along all axes at once, where an array that has been repeated is seen with fewer axes and repeated again.
+func repeatTwice(in hlo.Instruction) (pass.Expr, bool) {
+	r := in.OperandInstr(0)
+	b := r.OperandInstr(0)
+	if !is(b, hlo.OpBroadcast) || !oneUse(r) || !oneUse(b) || !static(in, r, b) || in.Shape().NumElements() == 0 || !slices.IsSorted(broadcastAxes(in)) {
+		return no()
+	}
+	inner := b.Shape().Dimensions()
+	place := make([]int64, len(inner)) // of the axes of b among those of the result
+	var dims []int64
+	from := 0 // axes of b that have a place
+	joined := broadcastAxes(in)
+	for axis, size := range in.Shape().Dimensions() {
+		if len(joined) == 0 || joined[0] != int64(axis) {
+			dims = append(dims, size)
+			continue
+		}
+		joined = joined[1:]
+		for n := int64(1); n < size || from < len(inner) && inner[from] == 1; from++ {
+			if from == len(inner) || size%(n*inner[from]) != 0 {
+				return no()
+			}
+			n *= inner[from]
+			place[from] = int64(len(dims))
+			dims = append(dims, inner[from])
+		}
+	}
+	if from < len(inner) || len(dims) == in.Shape().Rank() {
+		return no()
+	}
+	var at []int64
+	for _, a := range broadcastAxes(b) {
+		at = append(at, place[a])
+	}
+	all := hlo.MakeShape(in.Shape().Type(), dims...).WithDefaultLayout()
+	return done(shaped(hlo.OpReshape, in.Shape(), nil, shaped(hlo.OpBroadcast, all, &hlo.BroadcastAttrs{Dimensions: at}, pass.Use(b.OperandInstr(0)))))
 }
 
 // reshapeOfIota counts along the axes that the counting axis became: Σ iotaᵢ · stride.

@@ -78,6 +78,30 @@ func TestDotOfSmallMatrices(t *testing.T) {
 	}
 }
 
+// TestDotOfVectors has dots without free axes, in all orders of their axes, of which the long ones are sums in parts.
+func TestDotOfVectors(t *testing.T) {
+	for _, typ := range []string{"f32", "f64", "bf16", "f16", "s32", "u8", "s64", "c64"} {
+		for _, c := range []string{
+			"T[] dot(T[70,33], T[33,70]), lhs_contracting_dims={0,1}, rhs_contracting_dims={1,0}",
+			"T[] dot(T[7,5,6], T[6,7,5]), lhs_contracting_dims={0,1,2}, rhs_contracting_dims={1,2,0}",
+			"T[] dot(T[7,5,6], T[5,7,6]), lhs_contracting_dims={0,1,2}, rhs_contracting_dims={1,0,2}",
+			"T[] dot(T[40000], T[40000]), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+			"T[90] dot(T[40,90], T[40,90]), lhs_batch_dims={1}, rhs_batch_dims={1}, lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+			"T[40] dot(T[40,90], T[90,40]), lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+			"T[9] dot(T[9,20,30], T[9,30,20]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2,1}, rhs_contracting_dims={1,2}",
+			"T[6,5] dot(T[5,6,33], T[5,33,6]), lhs_batch_dims={1,0}, rhs_batch_dims={2,0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+			"T[6,5] dot(T[5,6,33], T[6,33,5]), lhs_batch_dims={1,0}, rhs_batch_dims={0,2}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+			"T[0] dot(T[5,0], T[0,5]), lhs_batch_dims={1}, rhs_batch_dims={0}, lhs_contracting_dims={0}, rhs_contracting_dims={1}",
+		} {
+			kernelCase{text: replaceType(c, typ), small: true, tol: 1e-2}.check(t)
+			if typ == "u8" || typ == "bf16" {
+				wide := map[string]string{"u8": "s32", "bf16": "f32"}[typ]
+				kernelCase{text: wide + replaceType(c, typ)[len(typ):], small: true, tol: 1e-2}.check(t)
+			}
+		}
+	}
+}
+
 // TestDotOfFewRows reads matrices that fit no cache row by row.
 func TestDotOfFewRows(t *testing.T) {
 	for _, c := range []string{

@@ -161,7 +161,8 @@ type fftStage[T fourier.Float] struct {
 	lines       int
 
 	transform      lineTransform[T]
-	halved         bool // neighbours of a real line are one complex number
+	backwards      *fourier.Plan[T] // the transform, if it is a plan: what brings an inverse transform into order
+	halved         bool             // neighbours of a real line are one complex number
 	lanes          int
 	strip          columnStrip[T]
 	groups, within int // groups, and of those for each index before the axis
@@ -193,7 +194,7 @@ func (st *fftStage[T]) plan(scratch *scratchPlan) bool {
 	if r, ok := fourier.NewReal[T](st.n); ok && st.load == fftReal {
 		st.transform, st.halved = r, true
 	} else if p, ok := fourier.NewPlan[T](st.n); ok {
-		st.transform = p
+		st.transform, st.backwards = p, p
 	} else {
 		return false
 	}
@@ -225,7 +226,10 @@ func (st *fftStage[T]) run(f *runtime.TensorFrame, lo, hi int) {
 		first := g * st.lanes
 		n := min(st.lanes, st.lines-first)
 		st.loadLines(w.a, src, first, n)
-		y := st.finish(st.transform.Transform(w.a, w.b), st.lanes)
+		y := st.transform.Transform(w.a, w.b)
+		if st.inverse {
+			st.backwards.Backwards(y, 1)
+		}
 		st.storeLines(dst, y, first, n)
 	}
 	st.buffers.Put(w)
@@ -300,22 +304,4 @@ func sideBySide[T fourier.Float](dst, src []T, rows, cols, dstStride, srcStride 
 // asPairs is complex numbers as one element each.
 func asPairs(v []float32) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/2)
-}
-
-// finish scales an inverse transform of so many lines and brings it into order.
-func (st *fftStage[T]) finish(y []T, lines int) []T {
-	if !st.inverse {
-		return y
-	}
-	scale, step := 1/T(st.n), 2*lines
-	for k, x := range y[:step] {
-		y[k] = x * scale
-	}
-	for i, j := 1, st.n-1; i <= j; i, j = i+1, j-1 {
-		p, q := y[i*step:][:step], y[j*step:][:step]
-		for k, x := range p {
-			p[k], q[k] = q[k]*scale, x*scale
-		}
-	}
-	return y
 }

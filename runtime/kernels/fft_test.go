@@ -41,6 +41,8 @@ func TestFFT(t *testing.T) {
 	for _, text := range []string{
 		"c64[3,20,12] fft(c64[3,20,12]), fft_type=FFT, fft_length={20,12}",
 		"c64[2,5,6,7] fft(c64[2,5,6,7]), fft_type=IFFT, fft_length={5,6,7}",
+		"c64[3,77,26] fft(c64[3,77,26]), fft_type=IFFT, fft_length={77,26}", "c64[134,19] fft(c64[134,19]), fft_type=IFFT, fft_length={134,19}",
+		"c64[286,14] fft(f32[286,26]), fft_type=RFFT, fft_length={286,26}",
 		"c64[16,9] fft(f32[16,16]), fft_type=RFFT, fft_length={16,16}",
 		"c64[3,15,9] fft(f32[3,15,16]), fft_type=RFFT, fft_length={15,16}",
 		"f32[3,15,16] fft(c64[3,15,9]), fft_type=IRFFT, fft_length={15,16}",

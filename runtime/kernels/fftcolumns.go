@@ -47,7 +47,9 @@ func (c *columnStrip[T]) run(st *fftStage[T], w *fftBuffers[T], dst, src []T, g 
 	} else {
 		y = st.transform.Transform(w.a, w.b)
 	}
-	y = st.finish(y, vectors*st.lanes)
+	if st.inverse {
+		st.backwards.Backwards(y, vectors)
+	}
 	for i := range st.n {
 		copy(dst[at+i*step:][:2*n], y[i*row:])
 	}

@@ -130,12 +130,12 @@ func pointRun[I lineIndex, T any](p *points, dst, src []T, indices []I) {
 			dst, indices = dst[n:], indices[n*p.regular:]
 		}
 	}
-	if len(p.axes) == 1 && p.regular <= 1 && p.batches.each == 0 {
-		copyAt(dst, src, indices, p.axes[0])
-		return
-	}
 	if v, ok := any(indices).([]int32); ok && p.words != nil {
 		wordRun(p, dst, src, v)
+		return
+	}
+	if len(p.axes) == 1 && p.regular <= 1 && p.batches.each == 0 {
+		copyAt(dst, src, indices, p.axes[0])
 		return
 	}
 	var buffer [block]int

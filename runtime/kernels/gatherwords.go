@@ -23,7 +23,7 @@ type pointWords struct {
 const pickStep = 16
 
 // mostWordAxes is the number of components up to which vector code makes offsets.
-const mostWordAxes = 4
+const mostWordAxes = 4 // there is a copy for each number
 
 // newPointWords returns nil for index vectors of another kind, or if offsets need more than 32 bits.
 func newPointWords(p *points, elements int64) *pointWords {
@@ -99,14 +99,10 @@ func wordRun[T any](p *points, dst, src []T, indices []int32) {
 			copyWords(d, from, at, p.batches.each)
 		case 2:
 			copyPairs(d, from, at, p.batches.each)
+		case 3:
+			copyTriples(d, from, at, p.batches.each)
 		default:
-			for i := range d {
-				o := i * p.batches.each
-				for _, x := range at[i*k:][:k] {
-					o += int(x)
-				}
-				d[i] = from[o]
-			}
+			copyQuads(d, from, at, p.batches.each)
 		}
 	}
 	wordBuffers.Put(buffer)
@@ -132,6 +128,26 @@ func copyPairs[T any](dst, src []T, at []int32, each int) {
 	from := 0
 	for i, o := range pairsOf(at)[:len(dst)] {
 		dst[i] = src[from+int(o[0])+int(o[1])]
+		from += each
+	}
+}
+
+// copyTriples is copyWords for offsets that are sums of three, copyQuads for sums of four.
+//
+//go:noinline
+func copyTriples[T any](dst, src []T, at []int32, each int) {
+	from := 0
+	for i, o := range unsafe.Slice((*[3]int32)(unsafe.Pointer(unsafe.SliceData(at))), len(at)/3)[:len(dst)] {
+		dst[i] = src[from+int(o[0])+int(o[1])+int(o[2])]
+		from += each
+	}
+}
+
+//go:noinline
+func copyQuads[T any](dst, src []T, at []int32, each int) {
+	from := 0
+	for i, o := range unsafe.Slice((*[4]int32)(unsafe.Pointer(unsafe.SliceData(at))), len(at)/4)[:len(dst)] {
+		dst[i] = src[from+int(o[0])+int(o[1])+int(o[2])+int(o[3])]
 		from += each
 	}
 }

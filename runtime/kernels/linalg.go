@@ -75,9 +75,19 @@ func systemAs[T factor.Number](sys triangularSystem) chooser {
 		x.triangles.New = func() any { return new(factor.Triangle[T]) }
 		x.rooms.New = func() any { return new([]T) }
 		x.matrices = newParallelLoop(x.solveMatrices)
-		grain := 1 + (1<<15)/(1+n*n*cols)
+		tasks, grain := a.batch, 1+(1<<15)/(1+n*n*cols)
+		switch v := any(x).(type) {
+		case *systemSolver[float32]:
+			if s := newSmallSystems(v, hlo.F32); s != nil {
+				x.matrices, tasks, grain = newParallelLoop(s.pieces), s.tasks(), s.grain()
+			}
+		case *systemSolver[float64]:
+			if s := newSmallSystems(v, hlo.F64); s != nil {
+				x.matrices, tasks, grain = newParallelLoop(s.pieces), s.tasks(), s.grain()
+			}
+		}
 		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
-			x.matrices.run(f, a.batch, grain)
+			x.matrices.run(f, tasks, grain)
 			if allFinite(elems[T](f.Out(0).Data)) {
 				return nil
 			}
@@ -248,6 +258,17 @@ func luAs[T factor.Number](s *site) (runtime.Bound, bool) {
 	m, ok := batchOf(s.shape(0))
 	if !ok || min(m.rows, m.cols) == 0 || !lapackResults(s, 3) {
 		return runtime.Bound{}, false
+	}
+	var zero T
+	switch any(zero).(type) {
+	case float32:
+		if small := newSmallLU[float32](m, hlo.F32); small != nil {
+			return small.bound(), true
+		}
+	case float64:
+		if small := newSmallLU[float64](m, hlo.F64); small != nil {
+			return small.bound(), true
+		}
 	}
 	workers := sync.Pool{New: func() any { return new(factor.LU[T]) }}
 	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {

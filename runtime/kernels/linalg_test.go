@@ -80,6 +80,7 @@ func TestTriangularSolve(t *testing.T) {
 	for _, typ := range matrixTypes {
 		for _, c := range []struct{ a, b, side string }{
 			{"16,16", "16,5", "true"}, {"3,20,20", "3,20,33", "true"}, {"70,70", "70,130", "true"}, {"2,40,40", "2,7,40", "false"}, {"33,33", "1,33", "false"},
+			{"70,3,3", "70,3,1", "true"}, {"300,5,5", "300,5,4", "true"}, {"33,4,4", "33,6,4", "false"}, {"16,1,1", "16,1,2", "true"},
 		} {
 			for _, trans := range []string{"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"} {
 				for which := range 4 {
@@ -138,6 +139,37 @@ func TestLapackCalls(t *testing.T) {
 				if arg == 0 && len(v) != 900 {
 					clear(v[:n])
 					v[n+3] = 9 * float64(n)
+				}
+			})
+		}
+	}
+}
+
+// TestSmallFactors factorises batches side by side; of some matrices rows are exchanged, columns vanish, or elements are NaN.
+func TestSmallFactors(t *testing.T) {
+	letters := map[string]string{"f32": "s", "f64": "d"}
+	for typ, letter := range letters {
+		for _, dims := range [][3]int{{70, 3, 3}, {300, 4, 4}, {40, 8, 8}, {33, 5, 3}, {33, 3, 5}, {16, 1, 1}} {
+			b, m, n := dims[0], dims[1], dims[2]
+			text := fmt.Sprintf(`(%[1]s[%[2]d,%[3]d,%[4]d], s32[%[2]d,%[5]d], s32[%[2]d]) custom-call(%[1]s[%[2]d,%[3]d,%[4]d]), custom_call_target="lapack_%[6]sgetrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+				typ, b, m, n, min(m, n), letter)
+			matrixCase(t, text, nil)
+			matrixCase(t, text, func(_ int, v []float64, _ int) {
+				for k := range b {
+					switch a := v[k*m*n:][:m*n]; k % 5 {
+					case 1:
+						for i := range m { // a column
+							a[i*n+n/2] = 0
+						}
+					case 2:
+						a[0] = 0
+					case 3:
+						a[(m-1)*n] = -50
+					case 4:
+						if k%15 == 4 {
+							a[m*n/2] = math.NaN()
+						}
+					}
 				}
 			})
 		}

@@ -17,6 +17,9 @@ func reduceWindow(s *site) (runtime.Bound, bool) {
 	}
 	switch t {
 	case hlo.F32:
+		if w := narrowWindowsOf(s, op); w != nil {
+			return w.bound(), true
+		}
 		return reduceWindowAs(s, t, foldOf[float32](op))
 	case hlo.F64:
 		return reduceWindowAs(s, t, foldOf[float64](op))

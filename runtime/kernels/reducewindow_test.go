@@ -16,10 +16,11 @@ func TestReduceWindow(t *testing.T) {
 
 func testReduceWindow(t *testing.T) {
 	t.Helper()
-	for _, typ := range []string{"f32", "s32", "bf16", "u8", "f64"} {
+	for _, typ := range []string{"f32", "s32", "bf16", "f16", "u8", "f64"} {
 		for _, c := range []string{
 			"T[2,4,5,3] reduce-window(T[2,8,10,3], T[]), window={size=1x2x2x1 stride=1x2x2x1}",
 			"T[2,4,5,3] reduce-window(T[2,8,10,3], T[]), window={size=1x3x3x1 stride=1x2x2x1 pad=0_0x0_1x1_0x0_0}",
+			"T[2,4,5,1100] reduce-window(T[2,8,10,1100], T[]), window={size=1x2x3x1 stride=1x2x2x1 pad=0_0x0_0x1_1x0_0}",
 			"T[2,6,7,70] reduce-window(T[2,10,11,70], T[]), window={size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_2x2_2x0_0}",
 			"T[3,9,2,19] reduce-window(T[3,4,6,19], T[]), window={size=1x2x3x1 stride=1x1x2x1 pad=0_0x4_2x0_0x0_0 rhs_dilate=1x1x2x1}",
 			"T[2,3,4,5] reduce-window(T[2,3,8,10], T[]), window={size=1x1x2x2 stride=1x1x2x2}",

@@ -149,6 +149,11 @@ func scatterAs[T any](s *site, c *combiner[T]) (runtime.Bound, bool) {
 	if most == 1 && n > 0 && together(to, 1) && together(from, 1) && together(source, n) {
 		return newScatteredLines(w, c, n, len(source), int(out.NumElements())).bound(), true
 	}
+	if run == 1 {
+		if r := newScatteredRows(w, c, to, from, source); r != nil {
+			return r.bound(), true
+		}
+	}
 	base := newBaseCopy(0)
 	// apply does updates to elements [lo, hi) of every run.
 	apply := func(f *runtime.TensorFrame, lo, hi int) {

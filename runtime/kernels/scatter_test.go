@@ -57,6 +57,9 @@ func TestScatterElements(t *testing.T) {
 func TestScatterOverlapping(t *testing.T) {
 	for _, op := range []string{"add", "maximum", ""} {
 		for _, c := range []string{
+			"T[40,12] scatter(T[40,12], s32[90,1], T[40,90]), update_window_dims={0}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, index_vector_dim=1",
+			"T[6,5,4,7] scatter(T[6,5,4,7], s32[90,2], T[6,4,90]), update_window_dims={0,1}, inserted_window_dims={1,3}, scatter_dims_to_operand_dims={3,1}, index_vector_dim=1",
+			"T[40,12] scatter(T[40,12], s32[90,2], T[20,90]), update_window_dims={0}, inserted_window_dims={1}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1",
 			"T[12] scatter(T[12], s32[9000,1], T[9000,4]), update_window_dims={1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
 			"T[5,12] scatter(T[5,12], s32[9000,2], T[9000,5]), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1",
 			"T[5,7,6] scatter(T[5,7,6], s32[9000,2], T[9000,6]), update_window_dims={1}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={1,0}, index_vector_dim=1",

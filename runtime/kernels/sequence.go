@@ -185,7 +185,7 @@ func (b *sequencer) try(comp hlo.Computation, roots []hlo.Instruction) (done, ok
 // part appends the part that computes in: a tile program if that is possible, else a kernel on arrays, for which in has to be noted.
 func (b *sequencer) part(in hlo.Instruction, arrays map[hlo.InstrID]bool) bool {
 	p := seqPart{out: len(b.q.values)}
-	if !b.apart[in.ID()] {
+	if !b.apart[in.ID()] && !b.transposesArray(in) {
 		program, ok := compileRoots(b.s.m, []hlo.Instruction{in}, func(x hlo.Instruction) (int, bool) {
 			i, ok := b.index[x.ID()]
 			if !ok || x.Opcode() == hlo.OpConstant && x.Shape().IsScalar() {
@@ -225,6 +225,15 @@ func (b *sequencer) part(in hlo.Instruction, arrays map[hlo.InstrID]bool) bool {
 	}
 	b.q.parts = append(b.q.parts, p)
 	return true
+}
+
+// transposesArray reports whether a part is a transpose of what is an array anyway: its own kernel goes through squares of memory, where a tile would go line by line.
+func (b *sequencer) transposesArray(in hlo.Instruction) bool {
+	if in.Opcode() != hlo.OpTranspose {
+		return false
+	}
+	_, ok := b.index[in.Operand(0)]
+	return ok
 }
 
 // place finds room for every array and every kernel's scratch memory.

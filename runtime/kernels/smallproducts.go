@@ -56,8 +56,7 @@ func (p *product[T]) small() *smallProducts[T] {
 	n := p.elementsOfEach()
 	var zero T
 	s := &smallProducts[T]{p: p, left: newLinedMatrices(&p.left, p.leftBatch), right: newLinedMatrices(&p.right, p.rightBatch), lines: gemm.LinesFor[T]()}
-	steps := max(1, min(mostLineSteps, roomOfSmall/(n*gemm.LineStep)))
-	s.together = min(gemm.Padded(p.batch, gemm.LineStep), gemm.LineStep*((steps-1)|1))
+	s.together = linesTogether(p.batch, n)
 	s.rooms.New = func() any { b := make([]byte, n*s.together*sizeOf(zero)); return &b }
 	s.loop = newParallelLoop(s.pieces)
 	return s
@@ -121,12 +120,16 @@ func linesOf[T gemm.Number](l *linedMatrices, dst, src []byte, first, count, n i
 	var zero T
 	elements := len(l.elements.Ks)
 	if size := sizeOf(zero); l.stride > 0 {
-		src = src[l.elements.Rows[first]*size:]
-		for at := 0; at < elements; at += stripOfLines { // so few lines are written without a tile between
-			at = max(0, min(at, elements-stripOfLines))
-			transposeBytes(dst[at*n*size:], src[at*size:], count, min(stripOfLines, elements), n, l.stride, size)
-		}
+		toLines(dst, src[l.elements.Rows[first]*size:], count, elements, n, l.stride, size)
 		return
 	}
 	gemm.Pack(&l.elements, elems[T](dst), elems[T](src), n, first, first+count, 0, elements)
+}
+
+// toLines writes the elements of count matrices, a stride apart, to lines of n.
+func toLines(dst, src []byte, count, elements, n, stride, size int) {
+	for at := 0; at < elements; at += stripOfLines { // so few lines are written without a tile between
+		at = max(0, min(at, elements-stripOfLines))
+		transposeBytes(dst[at*n*size:], src[at*size:], count, min(stripOfLines, elements), n, stride, size)
+	}
 }

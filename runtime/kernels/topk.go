@@ -86,10 +86,17 @@ func firstOfRows(s *site, k int, key sortKey) (runtime.Bound, bool) {
 		return x.sorter.loop.bound(rows, 1+(1<<10)/n), true
 	}
 	key.descending = !key.descending // the search is for the largest
-	x := &topKSearch{key: key, width: w, n: n, k: k, skip: skippingOf(&key)}
-	x.buffers.New = func() any { return &topKBuffers{kept: make([]uint64, 0, max(64, 2*x.k))} }
+	x := newTopKSearch(key, w, n, k)
 	x.loop = newParallelLoop(x.rows)
 	return x.loop.bound(rows, 1+(1<<14)/n), true
+}
+
+// newTopKSearch searches rows of n elements for the k with the largest keys.
+func newTopKSearch(key sortKey, width, n, k int) *topKSearch {
+	x := &topKSearch{key: key, width: width, n: n, k: k}
+	x.skip = skippingOf(&x.key)
+	x.buffers.New = func() any { return &topKBuffers{kept: make([]uint64, 0, max(64, 2*k))} }
+	return x
 }
 
 func (x *topKSearch) rows(f *runtime.TensorFrame, lo, hi int) {
@@ -249,7 +256,7 @@ func skippingOf(k *sortKey) skipping {
 		return func(row []byte, from, than int) int {
 			v := elems[float32](row)
 			bound := v[than]
-			if bound == 0 && math.Signbit(float64(bound)) != k.descending { // the other zero comes before this one
+			if bound == 0 && !k.canonical && math.Signbit(float64(bound)) != k.descending { // the other zero comes before this one
 				bound = float32(math.Copysign(math.SmallestNonzeroFloat32, float64(bound)))
 			}
 			return skipTo(v, from, bound, k.descending)

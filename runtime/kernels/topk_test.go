@@ -89,3 +89,50 @@ func TestTopKOfFewValues(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstOfSort compares with what sorts of everything give: of ties, of both zeros, which are equal or not, of NaN, and of operands that are carried along.
+func TestFirstOfSort(t *testing.T) {
+	const program = `HloModule m
+by { p = T[] parameter(0) q = T[] parameter(1) i = s32[] parameter(2) j = s32[] parameter(3) a = u8[] parameter(4) b = u8[] parameter(5)
+ m = T[] negate(p) n = T[] negate(q) ROOT c = pred[] compare(ORDER }
+first { x = T[9,N] parameter(0) y = u8[9,N] parameter(1) i = s32[N] iota(), iota_dimension=0 k = s32[9,N] broadcast(i), dimensions={1}
+ s = (T[9,N], s32[9,N], u8[9,N]) sort(x, k, y), dimensions={1}, to_apply=by
+ v = T[9,N] get-tuple-element(s), index=0 at = s32[9,N] get-tuple-element(s), index=1 z = u8[9,N] get-tuple-element(s), index=2
+ v7 = T[9,7] slice(v), slice={[0:9], [0:7]} at7 = s32[9,7] slice(at), slice={[0:9], [0:7]} z3 = u8[9,3] slice(z), slice={[0:9], [2:5]}
+ ROOT r = (T[9,7], s32[9,7], u8[9,3]) tuple(v7, at7, z3) }
+ENTRY main { x = T[9,N] parameter(0) y = u8[9,N] parameter(1) `
+	const first = "ROOT f = (T[9,7], s32[9,7], u8[9,3]) fusion(x, y), kind=kCustom, calls=first }"
+	const all = "k = s32[9,N] parameter(2) ROOT s = (T[9,N], s32[9,N], u8[9,N]) sort(x, k, y), dimensions={1}, to_apply=by }"
+	for _, typ := range []string{"f32", "bf16", "f16", "s32", "u8", "s16", "u32"} {
+		for _, order := range []string{"p, q), direction=GT", "p, q), direction=LT", "q, p), direction=LT", "m, n), direction=LT", "p, q), direction=GT, type=TOTALORDER"} {
+			if strings.Contains(order, "TOTAL") && !strings.Contains(typ, "f") {
+				continue
+			}
+			for _, n := range []int{64, 700} {
+				as := strings.NewReplacer("T[", typ+"[", "N]", fmt.Sprint(n)+"]", "ORDER", order)
+				some, whole := siteOf(t, as.Replace(program+first)), siteOf(t, as.Replace(program+all))
+				rng := rand.New(rand.NewPCG(1, uint64(n)))
+				args := []*hlo.Literal{kernelCase{}.operand(t, rng, some.shape(0), 0), kernelCase{}.operand(t, rng, some.shape(1), 1)}
+				counts := make([]int32, 9*n)
+				for i := range counts {
+					counts[i] = int32(i % n)
+				}
+				at, err := hlo.LiteralOf(whole.shape(1), counts...)
+				require.NoError(t, err)
+				ordered, ok := chooseFast(whole)
+				require.True(t, ok)
+				found, ok := chooseFast(some)
+				require.True(t, ok)
+				want := run(t, whole, ordered, []*hlo.Literal{args[0], at, args[1]}, 1)
+				got := run(t, some, found, args, 2)
+				w := some.shape(0).Type().ByteSize()
+				for row := range 9 {
+					about := fmt.Sprintf("%s, %s, row %d of %d", typ, order, row, n)
+					require.Equal(t, want[0].Data[row*n*w:][:7*w], got[0].Data[row*7*w:][:7*w], about)
+					require.Equal(t, want[1].Data[row*n*4:][:7*4], got[1].Data[row*7*4:][:7*4], about)
+					require.Equal(t, want[2].Data[row*n+2:][:3], got[2].Data[row*3:][:3], about)
+				}
+			}
+		}
+	}
+}

@@ -50,10 +50,11 @@ func isSmooth(n int) bool {
 // transform is [Plan.Transform].
 func (c *chirp[T]) transform(a, b []T) []T {
 	m, n, row := c.inner.n, len(c.turns)/2, 2*c.inner.lanes
-	turn(a, a, c.turns, row)
+	turn := c.inner.turn
+	turn(a, a, c.turns, false)
 	clear(a[n*row:])
 	y := c.inner.Transform(a, b)
-	turn(y, y, c.kernel, row)
+	turn(y, y, c.kernel, false)
 	spare := b
 	if &y[0] == &b[0] {
 		spare = a
@@ -64,24 +65,30 @@ func (c *chirp[T]) transform(a, b []T) []T {
 		to = b
 	}
 	// The inverse transform is the transform in another order.
-	turn(to[:row], z[:row], c.turns[:2], row)
-	for k := 1; k < n; k++ {
-		turn(to[k*row:][:row], z[(m-k)*row:][:row], c.turns[2*k:][:2], row)
+	turn(to, z, c.turns[:2], false)
+	if n > 1 {
+		turn(to[row:], z[(m-n+1)*row:m*row], c.turns[2:], true)
 	}
 	return to
 }
 
-// turn multiplies rows of numbers by one number each.
-func turn[T Float](dst, src, by []T, row int) {
-	for len(by) > 0 {
-		c, s := by[0], by[1]
-		d, x := dst[:row], src[:row]
+// turn multiplies vectors, read from the first or from the last on, by one number each.
+func (p *Plan[T]) turn(dst, src, by []T, back bool) {
+	if p.vectors.turn != nil {
+		p.vectors.turn(dst, src, by, back)
+		return
+	}
+	row, n := 2*p.lanes, len(by)/2
+	for k := range n {
+		c, s := by[2*k], by[2*k+1]
+		from := k
+		if back {
+			from = n - 1 - k
+		}
+		d, x := dst[k*row:][:row], src[from*row:][:row]
 		for i := 0; i+1 < len(x) && i+1 < len(d); i += 2 {
 			re, im := x[i], x[i+1]
 			d[i], d[i+1] = re*c-im*s, re*s+im*c
-		}
-		if by = by[2:]; len(by) > 0 {
-			dst, src = dst[row:], src[row:]
 		}
 	}
 }

@@ -9,7 +9,7 @@
 //	real.go    lines of real numbers
 //	chirp.go   lengths with large prime factors
 //	pass.go    a pass of any radix in Go
-//	pass_*.go  passes of radix 2, 3, 4 and 5 in assembly, which gen writes
+//	pass_*.go  passes of radix 2, 3, 4, 5 and any odd one up to 61, and products with a chirp, in assembly, which gen writes
 //
-// Lengths whose prime factors are all below 14 have passes for them; other lengths up to 32768 are transformed through a longer one.
+// Lengths whose prime factors are at most 61, or 13 without assembly, have passes for them; other lengths up to 32768 are transformed through a longer one.
 package fourier

@@ -24,10 +24,25 @@ func pass4f32x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants 
 //go:noescape
 func pass5f32x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
+// passoddf32x256 is a pass of radix 2·half+1 on vectors of 256 bits of float32.
+//
+//go:noescape
+func passoddf32x256(half int, m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+
 // halvesf32x256 separates n/2+1 pairs of elements from both ends of the source, on vectors of 256 bits of float32.
 //
 //go:noescape
 func halvesf32x256(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
+
+// turnf32x256 multiplies n vectors of 256 bits of float32, step bytes apart, by one number each.
+//
+//go:noescape
+func turnf32x256(n int, step int, dst *byte, src *byte, by *byte)
+
+// exchangef32x256 exchanges n vectors of 256 bits of float32 that follow x with as many, step bytes apart, from y on, and scales them.
+//
+//go:noescape
+func exchangef32x256(n int, step int, x *byte, y *byte, scale *byte)
 
 // pass2f32x512 is a pass of radix 2 on vectors of 512 bits of float32.
 //
@@ -49,10 +64,25 @@ func pass4f32x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants 
 //go:noescape
 func pass5f32x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
+// passoddf32x512 is a pass of radix 2·half+1 on vectors of 512 bits of float32.
+//
+//go:noescape
+func passoddf32x512(half int, m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+
 // halvesf32x512 separates n/2+1 pairs of elements from both ends of the source, on vectors of 512 bits of float32.
 //
 //go:noescape
 func halvesf32x512(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
+
+// turnf32x512 multiplies n vectors of 512 bits of float32, step bytes apart, by one number each.
+//
+//go:noescape
+func turnf32x512(n int, step int, dst *byte, src *byte, by *byte)
+
+// exchangef32x512 exchanges n vectors of 512 bits of float32 that follow x with as many, step bytes apart, from y on, and scales them.
+//
+//go:noescape
+func exchangef32x512(n int, step int, x *byte, y *byte, scale *byte)
 
 // pass2f64x256 is a pass of radix 2 on vectors of 256 bits of float64.
 //
@@ -74,10 +104,25 @@ func pass4f64x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants 
 //go:noescape
 func pass5f64x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
+// passoddf64x256 is a pass of radix 2·half+1 on vectors of 256 bits of float64.
+//
+//go:noescape
+func passoddf64x256(half int, m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+
 // halvesf64x256 separates n/2+1 pairs of elements from both ends of the source, on vectors of 256 bits of float64.
 //
 //go:noescape
 func halvesf64x256(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
+
+// turnf64x256 multiplies n vectors of 256 bits of float64, step bytes apart, by one number each.
+//
+//go:noescape
+func turnf64x256(n int, step int, dst *byte, src *byte, by *byte)
+
+// exchangef64x256 exchanges n vectors of 256 bits of float64 that follow x with as many, step bytes apart, from y on, and scales them.
+//
+//go:noescape
+func exchangef64x256(n int, step int, x *byte, y *byte, scale *byte)
 
 // pass2f64x512 is a pass of radix 2 on vectors of 512 bits of float64.
 //
@@ -99,7 +144,22 @@ func pass4f64x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants 
 //go:noescape
 func pass5f64x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
+// passoddf64x512 is a pass of radix 2·half+1 on vectors of 512 bits of float64.
+//
+//go:noescape
+func passoddf64x512(half int, m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+
 // halvesf64x512 separates n/2+1 pairs of elements from both ends of the source, on vectors of 512 bits of float64.
 //
 //go:noescape
 func halvesf64x512(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
+
+// turnf64x512 multiplies n vectors of 512 bits of float64, step bytes apart, by one number each.
+//
+//go:noescape
+func turnf64x512(n int, step int, dst *byte, src *byte, by *byte)
+
+// exchangef64x512 exchanges n vectors of 512 bits of float64 that follow x with as many, step bytes apart, from y on, and scales them.
+//
+//go:noescape
+func exchangef64x512(n int, step int, x *byte, y *byte, scale *byte)

@@ -291,6 +291,186 @@ vector:
 	VZEROUPPER
 	RET
 
+// func passoddf32x256(half int, m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// Requires: AVX, FMA3
+TEXT ·passoddf32x256(SB), $1928-56
+	MOVQ         m+8(FP), AX
+	MOVQ         AX, 1920(SP)
+	MOVQ         dst+24(FP), AX
+	MOVQ         src+32(FP), CX
+	MOVQ         twiddles+40(FP), DX
+	MOVQ         s+16(FP), BX
+	SHLQ         $0x05, BX
+	MOVQ         constants+48(FP), SI
+	VBROADCASTSS (SI), Y0
+
+butterfly:
+	MOVQ s+16(FP), SI
+
+vector:
+	MOVQ    m+8(FP), DI
+	IMULQ   BX, DI
+	MOVQ    half+0(FP), R8
+	LEAQ    (CX)(DI*1), R10
+	MOVQ    R8, R11
+	IMULQ   DI, R11
+	LEAQ    (CX)(R11*2), R11
+	LEAQ    (SP), R9
+	VMOVUPS (CX), Y1
+	VMOVAPS Y1, Y2
+
+sums:
+	VMOVUPS   (R10), Y3
+	VMOVUPS   (R11), Y4
+	VADDPS    Y4, Y3, Y5
+	VSUBPS    Y4, Y3, Y3
+	VPERMILPS $0xb1, Y3, Y3
+	VMOVUPS   Y5, (R9)
+	VMOVUPS   Y3, 32(R9)
+	VADDPS    Y5, Y2, Y2
+	ADDQ      DI, R10
+	SUBQ      DI, R11
+	ADDQ      $0x00000040, R9
+	DECQ      R8
+	JNZ       sums
+	VMOVUPS   Y2, (AX)
+	MOVQ      half+0(FP), DI
+	MOVQ      constants+48(FP), R8
+	ADDQ      $0x00000004, R8
+	LEAQ      (AX)(BX*1), R11
+	MOVQ      DI, R12
+	IMULQ     BX, R12
+	LEAQ      (AX)(R12*2), R12
+	MOVQ      DX, R13
+	MOVQ      DI, R14
+	SHLQ      $0x04, R14
+	LEAQ      -8(DX)(R14*1), R14
+
+outputs:
+	CMPQ    DI, $0x02
+	JLT     single
+	LEAQ    (SP), R9
+	MOVQ    half+0(FP), R15
+	MOVQ    R15, R10
+	SHLQ    $0x03, R15
+	VMOVAPS Y1, Y2
+	VXORPS  Y3, Y3, Y3
+	VMOVAPS Y1, Y4
+	VXORPS  Y5, Y5, Y5
+
+pairs:
+	VMOVUPS        (R9), Y6
+	VMOVUPS        32(R9), Y7
+	VBROADCASTSS   (R8), Y8
+	VFMADD231PS    Y8, Y6, Y2
+	VBROADCASTSS   4(R8), Y8
+	VFMADD231PS    Y8, Y7, Y3
+	VBROADCASTSS   (R8)(R15*1), Y8
+	VFMADD231PS    Y8, Y6, Y4
+	VBROADCASTSS   4(R8)(R15*1), Y6
+	VFMADD231PS    Y6, Y7, Y5
+	ADDQ           $0x00000008, R8
+	ADDQ           $0x00000040, R9
+	DECQ           R10
+	JNZ            pairs
+	ADDQ           R15, R8
+	VMOVAPS        Y2, Y6
+	VFMSUBADD213PS Y3, Y0, Y2
+	VFMADDSUB213PS Y3, Y0, Y6
+	VBROADCASTSS   (R13), Y3
+	VBROADCASTSS   4(R13), Y7
+	VPERMILPS      $0xb1, Y2, Y8
+	VMULPS         Y7, Y8, Y8
+	VFMADDSUB213PS Y8, Y3, Y2
+	VBROADCASTSS   (R14), Y3
+	VBROADCASTSS   4(R14), Y7
+	VPERMILPS      $0xb1, Y6, Y8
+	VMULPS         Y7, Y8, Y8
+	VFMADDSUB213PS Y8, Y3, Y6
+	VMOVUPS        Y2, (R11)
+	VMOVUPS        Y6, (R12)
+	ADDQ           BX, R11
+	SUBQ           BX, R12
+	ADDQ           $0x00000008, R13
+	SUBQ           $0x00000008, R14
+	VMOVAPS        Y4, Y2
+	VFMSUBADD213PS Y5, Y0, Y4
+	VFMADDSUB213PS Y5, Y0, Y2
+	VBROADCASTSS   (R13), Y3
+	VBROADCASTSS   4(R13), Y5
+	VPERMILPS      $0xb1, Y4, Y6
+	VMULPS         Y5, Y6, Y6
+	VFMADDSUB213PS Y6, Y3, Y4
+	VBROADCASTSS   (R14), Y3
+	VBROADCASTSS   4(R14), Y5
+	VPERMILPS      $0xb1, Y2, Y6
+	VMULPS         Y5, Y6, Y6
+	VFMADDSUB213PS Y6, Y3, Y2
+	VMOVUPS        Y4, (R11)
+	VMOVUPS        Y2, (R12)
+	ADDQ           BX, R11
+	SUBQ           BX, R12
+	ADDQ           $0x00000008, R13
+	SUBQ           $0x00000008, R14
+	SUBQ           $0x02, DI
+	JNZ            outputs
+	JMP            next
+
+single:
+	LEAQ    (SP), R9
+	MOVQ    half+0(FP), DI
+	MOVQ    DI, R10
+	SHLQ    $0x03, DI
+	VMOVAPS Y1, Y1
+	VXORPS  Y2, Y2, Y2
+
+last:
+	VMOVUPS        (R9), Y3
+	VMOVUPS        32(R9), Y4
+	VBROADCASTSS   (R8), Y5
+	VFMADD231PS    Y5, Y3, Y1
+	VBROADCASTSS   4(R8), Y3
+	VFMADD231PS    Y3, Y4, Y2
+	ADDQ           $0x00000008, R8
+	ADDQ           $0x00000040, R9
+	DECQ           R10
+	JNZ            last
+	VMOVAPS        Y1, Y3
+	VFMSUBADD213PS Y2, Y0, Y1
+	VFMADDSUB213PS Y2, Y0, Y3
+	VBROADCASTSS   (R13), Y2
+	VBROADCASTSS   4(R13), Y4
+	VPERMILPS      $0xb1, Y1, Y5
+	VMULPS         Y4, Y5, Y5
+	VFMADDSUB213PS Y5, Y2, Y1
+	VBROADCASTSS   (R14), Y2
+	VBROADCASTSS   4(R14), Y4
+	VPERMILPS      $0xb1, Y3, Y5
+	VMULPS         Y4, Y5, Y5
+	VFMADDSUB213PS Y5, Y2, Y3
+	VMOVUPS        Y1, (R11)
+	VMOVUPS        Y3, (R12)
+	ADDQ           BX, R11
+	SUBQ           BX, R12
+	ADDQ           $0x00000008, R13
+	SUBQ           $0x00000008, R14
+
+next:
+	ADDQ  $0x00000020, CX
+	ADDQ  $0x00000020, AX
+	DECQ  SI
+	JNZ   vector
+	MOVQ  half+0(FP), SI
+	MOVQ  SI, DI
+	IMULQ BX, DI
+	LEAQ  (AX)(DI*2), AX
+	SHLQ  $0x04, SI
+	ADDQ  SI, DX
+	DECQ  1920(SP)
+	JNZ   butterfly
+	VZEROUPPER
+	RET
+
 // func halvesf32x256(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, FMA3
 TEXT ·halvesf32x256(SB), NOSPLIT, $0-40
@@ -330,6 +510,55 @@ pair:
 	SUBQ           $0x00000040, SI
 	DECQ           AX
 	JNZ            pair
+	VZEROUPPER
+	RET
+
+// func turnf32x256(n int, step int, dst *byte, src *byte, by *byte)
+// Requires: AVX, FMA3
+TEXT ·turnf32x256(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ step+8(FP), CX
+	MOVQ dst+16(FP), DX
+	MOVQ src+24(FP), BX
+	MOVQ by+32(FP), SI
+
+vector:
+	VMOVUPS        (BX), Y0
+	VBROADCASTSS   (SI), Y1
+	VBROADCASTSS   4(SI), Y2
+	VPERMILPS      $0xb1, Y0, Y3
+	VMULPS         Y2, Y3, Y3
+	VFMADDSUB213PS Y3, Y1, Y0
+	VMOVUPS        Y0, (DX)
+	ADDQ           CX, BX
+	ADDQ           $0x00000020, DX
+	ADDQ           $0x00000008, SI
+	DECQ           AX
+	JNZ            vector
+	VZEROUPPER
+	RET
+
+// func exchangef32x256(n int, step int, x *byte, y *byte, scale *byte)
+// Requires: AVX
+TEXT ·exchangef32x256(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         step+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+	MOVQ         scale+32(FP), SI
+	VBROADCASTSS (SI), Y0
+
+pair:
+	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y2
+	VMULPS  Y0, Y1, Y1
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, (DX)
+	VMOVUPS Y1, (BX)
+	ADDQ    $0x00000020, DX
+	ADDQ    CX, BX
+	DECQ    AX
+	JNZ     pair
 	VZEROUPPER
 	RET
 
@@ -620,6 +849,180 @@ vector:
 	VZEROUPPER
 	RET
 
+// func passoddf32x512(half int, m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// Requires: AVX, AVX512F
+TEXT ·passoddf32x512(SB), $3848-56
+	MOVQ         m+8(FP), AX
+	MOVQ         AX, 3840(SP)
+	MOVQ         dst+24(FP), AX
+	MOVQ         src+32(FP), CX
+	MOVQ         twiddles+40(FP), DX
+	MOVQ         s+16(FP), BX
+	SHLQ         $0x06, BX
+	MOVQ         constants+48(FP), SI
+	VBROADCASTSS (SI), Z0
+
+butterfly:
+	MOVQ s+16(FP), SI
+
+vector:
+	MOVQ    m+8(FP), DI
+	IMULQ   BX, DI
+	MOVQ    half+0(FP), R8
+	LEAQ    (CX)(DI*1), R10
+	MOVQ    R8, R11
+	IMULQ   DI, R11
+	LEAQ    (CX)(R11*2), R11
+	LEAQ    (SP), R9
+	VMOVUPS (CX), Z1
+	VMOVAPS Z1, Z2
+
+sums:
+	VMOVUPS   (R10), Z3
+	VMOVUPS   (R11), Z4
+	VADDPS    Z4, Z3, Z5
+	VSUBPS    Z4, Z3, Z3
+	VPERMILPS $0xb1, Z3, Z3
+	VMOVUPS   Z5, (R9)
+	VMOVUPS   Z3, 64(R9)
+	VADDPS    Z5, Z2, Z2
+	ADDQ      DI, R10
+	SUBQ      DI, R11
+	ADDQ      $0x00000080, R9
+	DECQ      R8
+	JNZ       sums
+	VMOVUPS   Z2, (AX)
+	MOVQ      half+0(FP), DI
+	MOVQ      constants+48(FP), R8
+	ADDQ      $0x00000004, R8
+	LEAQ      (AX)(BX*1), R11
+	MOVQ      DI, R12
+	IMULQ     BX, R12
+	LEAQ      (AX)(R12*2), R12
+	MOVQ      DX, R13
+	MOVQ      DI, R14
+	SHLQ      $0x04, R14
+	LEAQ      -8(DX)(R14*1), R14
+
+outputs:
+	CMPQ    DI, $0x02
+	JLT     single
+	LEAQ    (SP), R9
+	MOVQ    half+0(FP), R15
+	MOVQ    R15, R10
+	SHLQ    $0x03, R15
+	VMOVAPS Z1, Z2
+	VPXORD  Z6, Z6, Z6
+	VMOVAPS Z1, Z3
+	VPXORD  Z7, Z7, Z7
+
+pairs:
+	VMOVUPS          (R9), Z4
+	VMOVUPS          64(R9), Z5
+	VFMADD231PS.BCST (R8), Z4, Z2
+	VFMADD231PS.BCST 4(R8), Z5, Z6
+	VFMADD231PS.BCST (R8)(R15*1), Z4, Z3
+	VFMADD231PS.BCST 4(R8)(R15*1), Z5, Z7
+	ADDQ             $0x00000008, R8
+	ADDQ             $0x00000080, R9
+	DECQ             R10
+	JNZ              pairs
+	ADDQ             R15, R8
+	VMOVAPS          Z2, Z4
+	VFMSUBADD213PS   Z6, Z0, Z2
+	VFMADDSUB213PS   Z6, Z0, Z4
+	VBROADCASTSS     (R13), Z5
+	VBROADCASTSS     4(R13), Z9
+	VPERMILPS        $0xb1, Z2, Z10
+	VMULPS           Z9, Z10, Z10
+	VFMADDSUB213PS   Z10, Z5, Z2
+	VBROADCASTSS     (R14), Z5
+	VBROADCASTSS     4(R14), Z9
+	VPERMILPS        $0xb1, Z4, Z10
+	VMULPS           Z9, Z10, Z10
+	VFMADDSUB213PS   Z10, Z5, Z4
+	VMOVUPS          Z2, (R11)
+	VMOVUPS          Z4, (R12)
+	ADDQ             BX, R11
+	SUBQ             BX, R12
+	ADDQ             $0x00000008, R13
+	SUBQ             $0x00000008, R14
+	VMOVAPS          Z3, Z2
+	VFMSUBADD213PS   Z7, Z0, Z3
+	VFMADDSUB213PS   Z7, Z0, Z2
+	VBROADCASTSS     (R13), Z4
+	VBROADCASTSS     4(R13), Z5
+	VPERMILPS        $0xb1, Z3, Z9
+	VMULPS           Z5, Z9, Z9
+	VFMADDSUB213PS   Z9, Z4, Z3
+	VBROADCASTSS     (R14), Z4
+	VBROADCASTSS     4(R14), Z5
+	VPERMILPS        $0xb1, Z2, Z9
+	VMULPS           Z5, Z9, Z9
+	VFMADDSUB213PS   Z9, Z4, Z2
+	VMOVUPS          Z3, (R11)
+	VMOVUPS          Z2, (R12)
+	ADDQ             BX, R11
+	SUBQ             BX, R12
+	ADDQ             $0x00000008, R13
+	SUBQ             $0x00000008, R14
+	SUBQ             $0x02, DI
+	JNZ              outputs
+	JMP              next
+
+single:
+	LEAQ    (SP), R9
+	MOVQ    half+0(FP), DI
+	MOVQ    DI, R10
+	SHLQ    $0x03, DI
+	VMOVAPS Z1, Z1
+	VPXORD  Z8, Z8, Z8
+
+last:
+	VMOVUPS          (R9), Z2
+	VMOVUPS          64(R9), Z3
+	VFMADD231PS.BCST (R8), Z2, Z1
+	VFMADD231PS.BCST 4(R8), Z3, Z8
+	ADDQ             $0x00000008, R8
+	ADDQ             $0x00000080, R9
+	DECQ             R10
+	JNZ              last
+	VMOVAPS          Z1, Z2
+	VFMSUBADD213PS   Z8, Z0, Z1
+	VFMADDSUB213PS   Z8, Z0, Z2
+	VBROADCASTSS     (R13), Z3
+	VBROADCASTSS     4(R13), Z4
+	VPERMILPS        $0xb1, Z1, Z5
+	VMULPS           Z4, Z5, Z5
+	VFMADDSUB213PS   Z5, Z3, Z1
+	VBROADCASTSS     (R14), Z3
+	VBROADCASTSS     4(R14), Z4
+	VPERMILPS        $0xb1, Z2, Z5
+	VMULPS           Z4, Z5, Z5
+	VFMADDSUB213PS   Z5, Z3, Z2
+	VMOVUPS          Z1, (R11)
+	VMOVUPS          Z2, (R12)
+	ADDQ             BX, R11
+	SUBQ             BX, R12
+	ADDQ             $0x00000008, R13
+	SUBQ             $0x00000008, R14
+
+next:
+	ADDQ  $0x00000040, CX
+	ADDQ  $0x00000040, AX
+	DECQ  SI
+	JNZ   vector
+	MOVQ  half+0(FP), SI
+	MOVQ  SI, DI
+	IMULQ BX, DI
+	LEAQ  (AX)(DI*2), AX
+	SHLQ  $0x04, SI
+	ADDQ  SI, DX
+	DECQ  3840(SP)
+	JNZ   butterfly
+	VZEROUPPER
+	RET
+
 // func halvesf32x512(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, AVX512F
 TEXT ·halvesf32x512(SB), NOSPLIT, $0-40
@@ -659,6 +1062,55 @@ pair:
 	SUBQ           $0x00000080, SI
 	DECQ           AX
 	JNZ            pair
+	VZEROUPPER
+	RET
+
+// func turnf32x512(n int, step int, dst *byte, src *byte, by *byte)
+// Requires: AVX, AVX512F
+TEXT ·turnf32x512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ step+8(FP), CX
+	MOVQ dst+16(FP), DX
+	MOVQ src+24(FP), BX
+	MOVQ by+32(FP), SI
+
+vector:
+	VMOVUPS        (BX), Z0
+	VBROADCASTSS   (SI), Z1
+	VBROADCASTSS   4(SI), Z2
+	VPERMILPS      $0xb1, Z0, Z3
+	VMULPS         Z2, Z3, Z3
+	VFMADDSUB213PS Z3, Z1, Z0
+	VMOVUPS        Z0, (DX)
+	ADDQ           CX, BX
+	ADDQ           $0x00000040, DX
+	ADDQ           $0x00000008, SI
+	DECQ           AX
+	JNZ            vector
+	VZEROUPPER
+	RET
+
+// func exchangef32x512(n int, step int, x *byte, y *byte, scale *byte)
+// Requires: AVX, AVX512F
+TEXT ·exchangef32x512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         step+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+	MOVQ         scale+32(FP), SI
+	VBROADCASTSS (SI), Z0
+
+pair:
+	VMOVUPS (DX), Z1
+	VMOVUPS (BX), Z2
+	VMULPS  Z0, Z1, Z1
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, (DX)
+	VMOVUPS Z1, (BX)
+	ADDQ    $0x00000040, DX
+	ADDQ    CX, BX
+	DECQ    AX
+	JNZ     pair
 	VZEROUPPER
 	RET
 
@@ -949,6 +1401,186 @@ vector:
 	VZEROUPPER
 	RET
 
+// func passoddf64x256(half int, m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// Requires: AVX, FMA3
+TEXT ·passoddf64x256(SB), $1928-56
+	MOVQ         m+8(FP), AX
+	MOVQ         AX, 1920(SP)
+	MOVQ         dst+24(FP), AX
+	MOVQ         src+32(FP), CX
+	MOVQ         twiddles+40(FP), DX
+	MOVQ         s+16(FP), BX
+	SHLQ         $0x05, BX
+	MOVQ         constants+48(FP), SI
+	VBROADCASTSD (SI), Y0
+
+butterfly:
+	MOVQ s+16(FP), SI
+
+vector:
+	MOVQ    m+8(FP), DI
+	IMULQ   BX, DI
+	MOVQ    half+0(FP), R8
+	LEAQ    (CX)(DI*1), R10
+	MOVQ    R8, R11
+	IMULQ   DI, R11
+	LEAQ    (CX)(R11*2), R11
+	LEAQ    (SP), R9
+	VMOVUPD (CX), Y1
+	VMOVAPD Y1, Y2
+
+sums:
+	VMOVUPD   (R10), Y3
+	VMOVUPD   (R11), Y4
+	VADDPD    Y4, Y3, Y5
+	VSUBPD    Y4, Y3, Y3
+	VPERMILPD $0x55, Y3, Y3
+	VMOVUPD   Y5, (R9)
+	VMOVUPD   Y3, 32(R9)
+	VADDPD    Y5, Y2, Y2
+	ADDQ      DI, R10
+	SUBQ      DI, R11
+	ADDQ      $0x00000040, R9
+	DECQ      R8
+	JNZ       sums
+	VMOVUPD   Y2, (AX)
+	MOVQ      half+0(FP), DI
+	MOVQ      constants+48(FP), R8
+	ADDQ      $0x00000008, R8
+	LEAQ      (AX)(BX*1), R11
+	MOVQ      DI, R12
+	IMULQ     BX, R12
+	LEAQ      (AX)(R12*2), R12
+	MOVQ      DX, R13
+	MOVQ      DI, R14
+	SHLQ      $0x05, R14
+	LEAQ      -16(DX)(R14*1), R14
+
+outputs:
+	CMPQ    DI, $0x02
+	JLT     single
+	LEAQ    (SP), R9
+	MOVQ    half+0(FP), R15
+	MOVQ    R15, R10
+	SHLQ    $0x04, R15
+	VMOVAPD Y1, Y2
+	VXORPS  Y3, Y3, Y3
+	VMOVAPD Y1, Y4
+	VXORPS  Y5, Y5, Y5
+
+pairs:
+	VMOVUPD        (R9), Y6
+	VMOVUPD        32(R9), Y7
+	VBROADCASTSD   (R8), Y8
+	VFMADD231PD    Y8, Y6, Y2
+	VBROADCASTSD   8(R8), Y8
+	VFMADD231PD    Y8, Y7, Y3
+	VBROADCASTSD   (R8)(R15*1), Y8
+	VFMADD231PD    Y8, Y6, Y4
+	VBROADCASTSD   8(R8)(R15*1), Y6
+	VFMADD231PD    Y6, Y7, Y5
+	ADDQ           $0x00000010, R8
+	ADDQ           $0x00000040, R9
+	DECQ           R10
+	JNZ            pairs
+	ADDQ           R15, R8
+	VMOVAPD        Y2, Y6
+	VFMSUBADD213PD Y3, Y0, Y2
+	VFMADDSUB213PD Y3, Y0, Y6
+	VBROADCASTSD   (R13), Y3
+	VBROADCASTSD   8(R13), Y7
+	VPERMILPD      $0x55, Y2, Y8
+	VMULPD         Y7, Y8, Y8
+	VFMADDSUB213PD Y8, Y3, Y2
+	VBROADCASTSD   (R14), Y3
+	VBROADCASTSD   8(R14), Y7
+	VPERMILPD      $0x55, Y6, Y8
+	VMULPD         Y7, Y8, Y8
+	VFMADDSUB213PD Y8, Y3, Y6
+	VMOVUPD        Y2, (R11)
+	VMOVUPD        Y6, (R12)
+	ADDQ           BX, R11
+	SUBQ           BX, R12
+	ADDQ           $0x00000010, R13
+	SUBQ           $0x00000010, R14
+	VMOVAPD        Y4, Y2
+	VFMSUBADD213PD Y5, Y0, Y4
+	VFMADDSUB213PD Y5, Y0, Y2
+	VBROADCASTSD   (R13), Y3
+	VBROADCASTSD   8(R13), Y5
+	VPERMILPD      $0x55, Y4, Y6
+	VMULPD         Y5, Y6, Y6
+	VFMADDSUB213PD Y6, Y3, Y4
+	VBROADCASTSD   (R14), Y3
+	VBROADCASTSD   8(R14), Y5
+	VPERMILPD      $0x55, Y2, Y6
+	VMULPD         Y5, Y6, Y6
+	VFMADDSUB213PD Y6, Y3, Y2
+	VMOVUPD        Y4, (R11)
+	VMOVUPD        Y2, (R12)
+	ADDQ           BX, R11
+	SUBQ           BX, R12
+	ADDQ           $0x00000010, R13
+	SUBQ           $0x00000010, R14
+	SUBQ           $0x02, DI
+	JNZ            outputs
+	JMP            next
+
+single:
+	LEAQ    (SP), R9
+	MOVQ    half+0(FP), DI
+	MOVQ    DI, R10
+	SHLQ    $0x04, DI
+	VMOVAPD Y1, Y1
+	VXORPS  Y2, Y2, Y2
+
+last:
+	VMOVUPD        (R9), Y3
+	VMOVUPD        32(R9), Y4
+	VBROADCASTSD   (R8), Y5
+	VFMADD231PD    Y5, Y3, Y1
+	VBROADCASTSD   8(R8), Y3
+	VFMADD231PD    Y3, Y4, Y2
+	ADDQ           $0x00000010, R8
+	ADDQ           $0x00000040, R9
+	DECQ           R10
+	JNZ            last
+	VMOVAPD        Y1, Y3
+	VFMSUBADD213PD Y2, Y0, Y1
+	VFMADDSUB213PD Y2, Y0, Y3
+	VBROADCASTSD   (R13), Y2
+	VBROADCASTSD   8(R13), Y4
+	VPERMILPD      $0x55, Y1, Y5
+	VMULPD         Y4, Y5, Y5
+	VFMADDSUB213PD Y5, Y2, Y1
+	VBROADCASTSD   (R14), Y2
+	VBROADCASTSD   8(R14), Y4
+	VPERMILPD      $0x55, Y3, Y5
+	VMULPD         Y4, Y5, Y5
+	VFMADDSUB213PD Y5, Y2, Y3
+	VMOVUPD        Y1, (R11)
+	VMOVUPD        Y3, (R12)
+	ADDQ           BX, R11
+	SUBQ           BX, R12
+	ADDQ           $0x00000010, R13
+	SUBQ           $0x00000010, R14
+
+next:
+	ADDQ  $0x00000020, CX
+	ADDQ  $0x00000020, AX
+	DECQ  SI
+	JNZ   vector
+	MOVQ  half+0(FP), SI
+	MOVQ  SI, DI
+	IMULQ BX, DI
+	LEAQ  (AX)(DI*2), AX
+	SHLQ  $0x05, SI
+	ADDQ  SI, DX
+	DECQ  1920(SP)
+	JNZ   butterfly
+	VZEROUPPER
+	RET
+
 // func halvesf64x256(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, FMA3
 TEXT ·halvesf64x256(SB), NOSPLIT, $0-40
@@ -988,6 +1620,55 @@ pair:
 	SUBQ           $0x00000040, SI
 	DECQ           AX
 	JNZ            pair
+	VZEROUPPER
+	RET
+
+// func turnf64x256(n int, step int, dst *byte, src *byte, by *byte)
+// Requires: AVX, FMA3
+TEXT ·turnf64x256(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ step+8(FP), CX
+	MOVQ dst+16(FP), DX
+	MOVQ src+24(FP), BX
+	MOVQ by+32(FP), SI
+
+vector:
+	VMOVUPD        (BX), Y0
+	VBROADCASTSD   (SI), Y1
+	VBROADCASTSD   8(SI), Y2
+	VPERMILPD      $0x55, Y0, Y3
+	VMULPD         Y2, Y3, Y3
+	VFMADDSUB213PD Y3, Y1, Y0
+	VMOVUPD        Y0, (DX)
+	ADDQ           CX, BX
+	ADDQ           $0x00000020, DX
+	ADDQ           $0x00000010, SI
+	DECQ           AX
+	JNZ            vector
+	VZEROUPPER
+	RET
+
+// func exchangef64x256(n int, step int, x *byte, y *byte, scale *byte)
+// Requires: AVX
+TEXT ·exchangef64x256(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         step+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+	MOVQ         scale+32(FP), SI
+	VBROADCASTSD (SI), Y0
+
+pair:
+	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y2
+	VMULPD  Y0, Y1, Y1
+	VMULPD  Y0, Y2, Y2
+	VMOVUPD Y2, (DX)
+	VMOVUPD Y1, (BX)
+	ADDQ    $0x00000020, DX
+	ADDQ    CX, BX
+	DECQ    AX
+	JNZ     pair
 	VZEROUPPER
 	RET
 
@@ -1278,6 +1959,180 @@ vector:
 	VZEROUPPER
 	RET
 
+// func passoddf64x512(half int, m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// Requires: AVX, AVX512F
+TEXT ·passoddf64x512(SB), $3848-56
+	MOVQ         m+8(FP), AX
+	MOVQ         AX, 3840(SP)
+	MOVQ         dst+24(FP), AX
+	MOVQ         src+32(FP), CX
+	MOVQ         twiddles+40(FP), DX
+	MOVQ         s+16(FP), BX
+	SHLQ         $0x06, BX
+	MOVQ         constants+48(FP), SI
+	VBROADCASTSD (SI), Z0
+
+butterfly:
+	MOVQ s+16(FP), SI
+
+vector:
+	MOVQ    m+8(FP), DI
+	IMULQ   BX, DI
+	MOVQ    half+0(FP), R8
+	LEAQ    (CX)(DI*1), R10
+	MOVQ    R8, R11
+	IMULQ   DI, R11
+	LEAQ    (CX)(R11*2), R11
+	LEAQ    (SP), R9
+	VMOVUPD (CX), Z1
+	VMOVAPD Z1, Z2
+
+sums:
+	VMOVUPD   (R10), Z3
+	VMOVUPD   (R11), Z4
+	VADDPD    Z4, Z3, Z5
+	VSUBPD    Z4, Z3, Z3
+	VPERMILPD $0x55, Z3, Z3
+	VMOVUPD   Z5, (R9)
+	VMOVUPD   Z3, 64(R9)
+	VADDPD    Z5, Z2, Z2
+	ADDQ      DI, R10
+	SUBQ      DI, R11
+	ADDQ      $0x00000080, R9
+	DECQ      R8
+	JNZ       sums
+	VMOVUPD   Z2, (AX)
+	MOVQ      half+0(FP), DI
+	MOVQ      constants+48(FP), R8
+	ADDQ      $0x00000008, R8
+	LEAQ      (AX)(BX*1), R11
+	MOVQ      DI, R12
+	IMULQ     BX, R12
+	LEAQ      (AX)(R12*2), R12
+	MOVQ      DX, R13
+	MOVQ      DI, R14
+	SHLQ      $0x05, R14
+	LEAQ      -16(DX)(R14*1), R14
+
+outputs:
+	CMPQ    DI, $0x02
+	JLT     single
+	LEAQ    (SP), R9
+	MOVQ    half+0(FP), R15
+	MOVQ    R15, R10
+	SHLQ    $0x04, R15
+	VMOVAPD Z1, Z2
+	VPXORD  Z6, Z6, Z6
+	VMOVAPD Z1, Z3
+	VPXORD  Z7, Z7, Z7
+
+pairs:
+	VMOVUPD          (R9), Z4
+	VMOVUPD          64(R9), Z5
+	VFMADD231PD.BCST (R8), Z4, Z2
+	VFMADD231PD.BCST 8(R8), Z5, Z6
+	VFMADD231PD.BCST (R8)(R15*1), Z4, Z3
+	VFMADD231PD.BCST 8(R8)(R15*1), Z5, Z7
+	ADDQ             $0x00000010, R8
+	ADDQ             $0x00000080, R9
+	DECQ             R10
+	JNZ              pairs
+	ADDQ             R15, R8
+	VMOVAPD          Z2, Z4
+	VFMSUBADD213PD   Z6, Z0, Z2
+	VFMADDSUB213PD   Z6, Z0, Z4
+	VBROADCASTSD     (R13), Z5
+	VBROADCASTSD     8(R13), Z9
+	VPERMILPD        $0x55, Z2, Z10
+	VMULPD           Z9, Z10, Z10
+	VFMADDSUB213PD   Z10, Z5, Z2
+	VBROADCASTSD     (R14), Z5
+	VBROADCASTSD     8(R14), Z9
+	VPERMILPD        $0x55, Z4, Z10
+	VMULPD           Z9, Z10, Z10
+	VFMADDSUB213PD   Z10, Z5, Z4
+	VMOVUPD          Z2, (R11)
+	VMOVUPD          Z4, (R12)
+	ADDQ             BX, R11
+	SUBQ             BX, R12
+	ADDQ             $0x00000010, R13
+	SUBQ             $0x00000010, R14
+	VMOVAPD          Z3, Z2
+	VFMSUBADD213PD   Z7, Z0, Z3
+	VFMADDSUB213PD   Z7, Z0, Z2
+	VBROADCASTSD     (R13), Z4
+	VBROADCASTSD     8(R13), Z5
+	VPERMILPD        $0x55, Z3, Z9
+	VMULPD           Z5, Z9, Z9
+	VFMADDSUB213PD   Z9, Z4, Z3
+	VBROADCASTSD     (R14), Z4
+	VBROADCASTSD     8(R14), Z5
+	VPERMILPD        $0x55, Z2, Z9
+	VMULPD           Z5, Z9, Z9
+	VFMADDSUB213PD   Z9, Z4, Z2
+	VMOVUPD          Z3, (R11)
+	VMOVUPD          Z2, (R12)
+	ADDQ             BX, R11
+	SUBQ             BX, R12
+	ADDQ             $0x00000010, R13
+	SUBQ             $0x00000010, R14
+	SUBQ             $0x02, DI
+	JNZ              outputs
+	JMP              next
+
+single:
+	LEAQ    (SP), R9
+	MOVQ    half+0(FP), DI
+	MOVQ    DI, R10
+	SHLQ    $0x04, DI
+	VMOVAPD Z1, Z1
+	VPXORD  Z8, Z8, Z8
+
+last:
+	VMOVUPD          (R9), Z2
+	VMOVUPD          64(R9), Z3
+	VFMADD231PD.BCST (R8), Z2, Z1
+	VFMADD231PD.BCST 8(R8), Z3, Z8
+	ADDQ             $0x00000010, R8
+	ADDQ             $0x00000080, R9
+	DECQ             R10
+	JNZ              last
+	VMOVAPD          Z1, Z2
+	VFMSUBADD213PD   Z8, Z0, Z1
+	VFMADDSUB213PD   Z8, Z0, Z2
+	VBROADCASTSD     (R13), Z3
+	VBROADCASTSD     8(R13), Z4
+	VPERMILPD        $0x55, Z1, Z5
+	VMULPD           Z4, Z5, Z5
+	VFMADDSUB213PD   Z5, Z3, Z1
+	VBROADCASTSD     (R14), Z3
+	VBROADCASTSD     8(R14), Z4
+	VPERMILPD        $0x55, Z2, Z5
+	VMULPD           Z4, Z5, Z5
+	VFMADDSUB213PD   Z5, Z3, Z2
+	VMOVUPD          Z1, (R11)
+	VMOVUPD          Z2, (R12)
+	ADDQ             BX, R11
+	SUBQ             BX, R12
+	ADDQ             $0x00000010, R13
+	SUBQ             $0x00000010, R14
+
+next:
+	ADDQ  $0x00000040, CX
+	ADDQ  $0x00000040, AX
+	DECQ  SI
+	JNZ   vector
+	MOVQ  half+0(FP), SI
+	MOVQ  SI, DI
+	IMULQ BX, DI
+	LEAQ  (AX)(DI*2), AX
+	SHLQ  $0x05, SI
+	ADDQ  SI, DX
+	DECQ  3840(SP)
+	JNZ   butterfly
+	VZEROUPPER
+	RET
+
 // func halvesf64x512(n int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, AVX512F
 TEXT ·halvesf64x512(SB), NOSPLIT, $0-40
@@ -1317,5 +2172,54 @@ pair:
 	SUBQ           $0x00000080, SI
 	DECQ           AX
 	JNZ            pair
+	VZEROUPPER
+	RET
+
+// func turnf64x512(n int, step int, dst *byte, src *byte, by *byte)
+// Requires: AVX, AVX512F
+TEXT ·turnf64x512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ step+8(FP), CX
+	MOVQ dst+16(FP), DX
+	MOVQ src+24(FP), BX
+	MOVQ by+32(FP), SI
+
+vector:
+	VMOVUPD        (BX), Z0
+	VBROADCASTSD   (SI), Z1
+	VBROADCASTSD   8(SI), Z2
+	VPERMILPD      $0x55, Z0, Z3
+	VMULPD         Z2, Z3, Z3
+	VFMADDSUB213PD Z3, Z1, Z0
+	VMOVUPD        Z0, (DX)
+	ADDQ           CX, BX
+	ADDQ           $0x00000040, DX
+	ADDQ           $0x00000010, SI
+	DECQ           AX
+	JNZ            vector
+	VZEROUPPER
+	RET
+
+// func exchangef64x512(n int, step int, x *byte, y *byte, scale *byte)
+// Requires: AVX, AVX512F
+TEXT ·exchangef64x512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         step+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         y+24(FP), BX
+	MOVQ         scale+32(FP), SI
+	VBROADCASTSD (SI), Z0
+
+pair:
+	VMOVUPD (DX), Z1
+	VMOVUPD (BX), Z2
+	VMULPD  Z0, Z1, Z1
+	VMULPD  Z0, Z2, Z2
+	VMOVUPD Z2, (DX)
+	VMOVUPD Z1, (BX)
+	ADDQ    $0x00000040, DX
+	ADDQ    CX, BX
+	DECQ    AX
+	JNZ     pair
 	VZEROUPPER
 	RET

@@ -10,6 +10,8 @@ type Plan[T Float] struct {
 	n, lanes int
 	passes   []pass[T]
 	chirp    *chirp[T] // for lengths with large prime factors
+	vectors  vectors[T]
+	scale    []T // 1/n
 }
 
 // pass is one step: n/radix butterflies at each of s places.
@@ -25,14 +27,21 @@ type pass[T Float] struct {
 func NewPlan[T Float](n int) (*Plan[T], bool) { return newPlan(n, best[T]()) }
 
 func newPlan[T Float](n int, v vectors[T]) (*Plan[T], bool) {
-	p := &Plan[T]{n: n, lanes: v.lanes}
+	p := &Plan[T]{n: n, lanes: v.lanes, vectors: v, scale: []T{1 / T(n)}}
+	most := smallRadix
+	if v.odd != nil {
+		most = mostOdd
+	}
 	rest, s := n, 1
-	for _, r := range []int{4, 2, 5, 3, 7, 11, 13} {
-		for rest%r == 0 {
+	for _, r := range []int{4, 2, 5, 3, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61} {
+		for r <= most && rest%r == 0 {
 			m := rest / r
 			step := pass[T]{radix: r, m: m, s: s, twiddles: make([]T, 0, 2*m*(r-1)), constants: constantsOf[T](r), roots: make([]T, 0, 2*r)}
-			if r < len(v.passes) {
+			switch {
+			case r < len(v.passes):
 				step.run = v.passes[r]
+			case v.odd != nil:
+				step.run = func(m, s int, dst, src, twiddles, constants []T) { v.odd(r, m, s, dst, src, twiddles, constants) }
 			}
 			for k := range r {
 				step.roots = appendRoot(step.roots, k, r)
@@ -83,14 +92,38 @@ func (p *Plan[T]) TransformStrip(a, b []T, vectors int) []T {
 	a, b = a[:vectors*p.Len()], b[:vectors*p.Len()]
 	for i := range p.passes {
 		s := &p.passes[i]
-		if s.run != nil {
+		switch {
+		case s.run != nil:
 			s.run(s.m, s.s*vectors, b, a, s.twiddles, s.constants)
-		} else {
+		case s.radix > 5:
+			s.sums(b, a, p.lanes*vectors)
+		default:
 			s.any(b, a, p.lanes*vectors)
 		}
 		a, b = b, a
 	}
 	return a
+}
+
+// Backwards makes of a transform the inverse one: elements from the second on change their order, and all are divided by how many they are. An element is so many vectors.
+func (p *Plan[T]) Backwards(y []T, vectors int) {
+	scale := p.scale[0]
+	row := 2 * p.lanes * vectors
+	for k, x := range y[:row] {
+		y[k] = x * scale
+	}
+	switch {
+	case p.n < 2:
+	case p.vectors.backwards != nil:
+		p.vectors.backwards(y, p.n, vectors, p.scale)
+	default:
+		for i, j := 1, p.n-1; i <= j; i, j = i+1, j-1 {
+			a, b := y[i*row:][:row], y[j*row:][:row]
+			for k, x := range a {
+				a[k], b[k] = b[k]*scale, x*scale
+			}
+		}
+	}
 }
 
 // appendRoot appends exp(-2πi k/n), exact at the quarters.
@@ -109,7 +142,7 @@ func appendRoot[T Float](v []T, k, n int) []T {
 	return append(v, T(c), T(-s))
 }
 
-// constantsOf is what the assembly reads: 1, and the parts of the roots of the radix.
+// constantsOf is 1, and the parts of the roots of the radix: of a radix above 5, for each of the first half of the outputs those for the first half of the inputs.
 func constantsOf[T Float](radix int) []T {
 	switch radix {
 	case 3:
@@ -118,6 +151,15 @@ func constantsOf[T Float](radix int) []T {
 		s1, c1 := math.Sincos(2 * math.Pi / 5)
 		s2, c2 := math.Sincos(4 * math.Pi / 5)
 		return []T{1, T(c1), T(c2), T(s1), T(s2)}
+	case 2, 4:
+		return []T{1}
 	}
-	return []T{1}
+	c := []T{1}
+	for k := 1; k <= radix/2; k++ {
+		for j := 1; j <= radix/2; j++ {
+			sin, cos := math.Sincos(2 * math.Pi * (float64(j*k%radix) / float64(radix)))
+			c = append(c, T(cos), T(sin))
+		}
+	}
+	return c
 }

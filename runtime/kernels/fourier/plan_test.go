@@ -11,7 +11,7 @@ import (
 )
 
 func TestTransform(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 20, 25, 27, 30, 49, 60, 64, 100, 128, 182, 210, 256, 360, 17, 34, 101, 247, 323} {
+	for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 20, 25, 27, 30, 49, 60, 64, 100, 128, 182, 210, 256, 360, 17, 34, 101, 247, 323, 19, 23, 31, 61, 77, 143, 122, 53 * 7, 67, 134} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			for name, v := range map[string]vectors[float32]{"best": best[float32](), "narrow": narrow[float32](), "portable": portable[float32]()} {
 				testTransform(t, name, n, v, 1e-6)
@@ -40,6 +40,7 @@ func testTransform[T Float](t *testing.T, name string, n int, v vectors[T], eps 
 	}
 	x := append([]T(nil), a...)
 	y := p.Transform(a, b)
+	testBackwards(t, name, p, y)
 	lanes := p.Lanes()
 	at := func(v []T, i, lane int) complex128 {
 		return complex(float64(v[2*(i*lanes+lane)]), float64(v[2*(i*lanes+lane)+1]))
@@ -57,6 +58,29 @@ func testTransform[T Float](t *testing.T, name string, n int, v vectors[T], eps 
 			}
 			d := cmplx.Abs(at(y, k, lane) - sum)
 			require.LessOrEqual(t, d, eps*math.Sqrt(norm)*(2+math.Log2(float64(n))), "%s, lane %d, element %d", name, lane, k)
+		}
+	}
+}
+
+// testBackwards brings the result of a transform in the order of the inverse one, as one line and as strips, without changing it.
+func testBackwards[T Float](t *testing.T, name string, p *Plan[T], y []T) {
+	t.Helper()
+	row := 2 * p.lanes
+	for _, vectors := range []int{1, 2, 3} {
+		wide := make([]T, 0, vectors*p.n*row)
+		for i := range p.n {
+			for v := range vectors {
+				for _, x := range y[i*row:][:row] {
+					wide = append(wide, x+T(v))
+				}
+			}
+		}
+		got := append([]T(nil), wide...)
+		p.Backwards(got, vectors)
+		for i := range p.n {
+			for k, x := range wide[i*row*vectors:][:row*vectors] {
+				require.Equal(t, x*(1/T(p.n)), got[(p.n-i)%p.n*row*vectors+k], "%s, %d vectors, element %d", name, vectors, i)
+			}
 		}
 	}
 }

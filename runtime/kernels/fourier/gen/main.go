@@ -24,7 +24,10 @@ func generate() (asmgen.Files, error) {
 			for _, radix := range []int{2, 3, 4, 5} {
 				(&passes{Context: ctx, size: size, width: width}).pass(radix)
 			}
+			(&passes{Context: ctx, size: size, width: width}).odd()
 			(&passes{Context: ctx, size: size, width: width}).halves()
+			(&passes{Context: ctx, size: size, width: width}).turn()
+			(&passes{Context: ctx, size: size, width: width}).exchange()
 		}
 	}
 	return asmgen.Compile(ctx, "runtime/kernels/fourier", "pass")
