@@ -14,7 +14,7 @@ func doubles() (all []kernel) {
 		for range arity {
 			k.in = append(k.in, widened)
 		}
-		all = append(all, k)
+		all = append(all, k, inHalves(k))
 	}
 	unary := func(name, doc string, body func(m *machine, x vector) vector) {
 		function(name, doc, 1, func(m *machine, in []vector) vector { return body(m, in[0]) })
@@ -60,6 +60,23 @@ func doubles() (all []kernel) {
 	function("atan2", "sets d to the angle of the point (b, a).", 2, func(m *machine, in []vector) vector { return m.atan2(in[0], in[1]) })
 	function("power", "sets d to a to the power b.", 2, func(m *machine, in []vector) vector { return m.floatPower(in[0], in[1]) })
 	return all
+}
+
+// inHalves is such a function for programs made at run time, where lanes are those of f32: the lower half of them as f64, and then the upper one.
+func inHalves(k kernel) kernel {
+	r := kernel{key: k.key, doc: k.doc, lane: 4, out: elements(4), recipe: true, body: func(m *machine, in []vector) vector {
+		var low, high []vector
+		for _, x := range in {
+			halves := m.doubles(x, "PS")
+			low, high = append(low, halves[0]), append(high, halves[1])
+		}
+		double := m.as(8)
+		return m.joined(k.body(double, low), k.body(double, high), "VCVTPD2PS")
+	}}
+	for range k.in {
+		r.in = append(r.in, elements(4))
+	}
+	return r
 }
 
 // widenedName is by what recipes leave them out.
