@@ -139,8 +139,8 @@ func (m *machine) sineCosine(x vector) (sine, cosine vector) {
 		}
 		f *= float64(k + 1)
 	}
-	s := m.fma(m.mul(z, r), m.horner(z, odd[:len(odd)-1]...), r)
-	c := m.horner(z, even...)
+	s := m.fma(m.mul(z, r), m.polynomial(z, odd[:len(odd)-1]...), r)
+	c := m.polynomial(z, even...)
 	// In quadrants 1 and 3 they change places, in 2 and 3 the sine, in 1 and 2 the cosine is negative. The quadrant is the lowest bits of
 	// n + 1.5·2^52.
 	bits := m.add(n, m.constant(0x1.8p52))
@@ -167,7 +167,7 @@ func (m *machine) atan2(y, x vector) vector {
 	for k := 14; k > 0; k-- {
 		c = append(c, [...]float64{1, -1}[k%2]/float64(2*k+1))
 	}
-	r := m.fma(m.mul(z, u), m.horner(z, c...), u)
+	r := m.fma(m.mul(z, u), m.polynomial(z, c...), u)
 	r = m.choose(upper, m.add(r, m.constant(math.Pi/4)), r)
 	r = m.choose(steep, m.sub(m.copyOf(m.constant(math.Pi/2)), r), r)
 	negative := m.compareIntegers(1, false, x, m.zero())

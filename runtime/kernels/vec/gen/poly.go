@@ -87,7 +87,7 @@ func (m *machine) exp(x vector) vector {
 	n, r := m.splitExp(clamped)
 	near := m.add(r, m.constant(1))
 	lost := m.sub(r, m.sub(near, m.constant(1))) // by the sum
-	y := m.add(near, m.fma(m.mul(r, r), m.horner(r, taylor(12)...), lost))
+	y := m.add(near, m.fma(m.mul(r, r), m.polynomial(r, taylor(12)...), lost))
 	return m.scale(m.choose(m.compare(isLess, x, m.constant(lo)), m.zero(), y), n)
 }
 
@@ -196,7 +196,7 @@ func (m *machine) logOf(f, e vector) vector {
 	}
 	s := m.div(f, m.add(f, m.constant(2)))
 	z := m.mul(s, s)
-	r := m.mul(m.horner(z, log64...), z)
+	r := m.mul(m.polynomial(z, log64...), z)
 	y := m.fma(s, m.add(half, r), m.mul(e, m.constant(low)))
 	return m.fma(e, m.constant(high), m.sub(f, m.sub(half, y)))
 }
