@@ -36,9 +36,9 @@ func (r *reduction[T]) smallLoop(elements int) runtime.Loop {
 	if r.inner {
 		results = elements / row
 	}
-	isShort := r.isShort()
+	isShort := r.isShort() && fold.runs == nil
 	if r.producer != nil {
-		isShort = row <= shortRun
+		isShort = row <= shortRun && fold.runs == nil
 	}
 	switch {
 	case r.inner && isShort:
