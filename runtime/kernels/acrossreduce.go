@@ -136,14 +136,13 @@ func (r *acrossReduction[T]) blocks() int { return (r.columns-1)/r.block + 1 }
 // run computes tasks, block after block of unit after unit.
 func (r *acrossReduction[T]) run(f *runtime.TensorFrame, lo, hi int) {
 	v := r.visits.Get().(*acrossVisit[T])
-	out, init := elems[T](r.out.of(f)), elems[T](r.init.of(f))[0]
+	out, first := elems[T](r.out.of(f)), r.init.of(f)
 	v.fold = r.fold
 	for task := lo; task < hi; task++ {
 		unit, column := task/r.blocks(), task%r.blocks()*r.block
 		n := min(r.block, r.columns-column)
 		v.out, v.some = out[unit*r.columns+column:][:n], false
-		r.program.RunAcross(unit, column, n, (*frameBuffers)(f), v)
-		r.fold.begin(v.out, init)
+		r.program.RunAcross(unit, column, n, first, (*frameBuffers)(f), v)
 	}
 	v.out = nil
 	r.visits.Put(v)

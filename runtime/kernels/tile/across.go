@@ -71,8 +71,8 @@ func (p *Program) IsAcross() bool {
 }
 
 // RunAcross folds columns [column, column+n) of a unit, which is an index of the dimensions before the last two, and shows the results of up to AcrossRows rows
-// at a time to v. There are at most [Size] columns, and LeastAcross up to the end of them.
-func (p *Program) RunAcross(unit, column, n int, b Buffers, v Visitor) {
+// at a time to v. There are at most [Size] columns, and LeastAcross up to the end of them. The first results include first, an element.
+func (p *Program) RunAcross(unit, column, n int, first []byte, b Buffers, v Visitor) {
 	last := len(p.space.Dims) - 1
 	rows, row := int(p.space.Dims[last-1]), int(p.space.Dims[last])
 	f := p.begin(0, Size, b)
@@ -81,11 +81,12 @@ func (p *Program) RunAcross(unit, column, n int, b Buffers, v Visitor) {
 	for k := 0; k < rows; k += AcrossRows {
 		at, some := (unit*rows+k)*row+column, min(AcrossRows, rows-k)
 		if code == nil {
-			p.acrossTiles(f, at, some, n, row, b)
+			p.acrossTiles(f, at, some, n, row, first, b)
 		} else {
-			p.acrossCode(code, f, at, some, n, row, b)
+			p.acrossCode(code, f, at, some, n, row, first, b)
 		}
 		v.Tile(at, n, unsafe.Pointer(&f.chains[0]))
+		first = p.folds[0].identity
 	}
 	p.pool.Put(f)
 }
@@ -100,9 +101,9 @@ func (f *frame) makeColumns() {
 }
 
 // acrossTiles folds rows from element at on by steps.
-func (p *Program) acrossTiles(f *frame, at, rows, n, row int, b Buffers) {
+func (p *Program) acrossTiles(f *frame, at, rows, n, row int, first []byte, b Buffers) {
 	o, chains := &p.folds[0], unsafe.Pointer(&f.chains[0])
-	fillTile(chains, unsafe.Pointer(&o.identity[0]), o.width, n)
+	fillTile(chains, unsafe.Pointer(&first[0]), o.width, n)
 	for range rows {
 		p.tile(f, at, n, b)
 		o.pair(n, chains, chains, f.ptr[o.reg], nil)
@@ -112,7 +113,7 @@ func (p *Program) acrossTiles(f *frame, at, rows, n, row int, b Buffers) {
 
 // acrossCode is acrossTiles by code: a bundle of rows for as many columns as there are chains. The last of these bundles ends with the columns, and may compute
 // some of them again.
-func (p *Program) acrossCode(c *nativeSteps, f *frame, at, rows, n, row int, b Buffers) {
+func (p *Program) acrossCode(c *nativeSteps, f *frame, at, rows, n, row int, first []byte, b Buffers) {
 	o, chains := &p.folds[0], unsafe.Pointer(&f.chains[0])
 	width := native.ChainBytes / c.Lane
 	whole := n / width
@@ -120,7 +121,11 @@ func (p *Program) acrossCode(c *nativeSteps, f *frame, at, rows, n, row int, b B
 	if n%width > 0 {
 		bundles++
 	}
-	p.fillChains(c, o, chains, bundles*width)
+	if o.truth {
+		fillTile(chains, unsafe.Pointer(&wideTruths[first[0]][0]), c.Lane, bundles*width)
+	} else {
+		fillTile(chains, unsafe.Pointer(&first[0]), o.width, bundles*width)
+	}
 	each := min(rows, max(1, c.Most/width)) // rows in a call
 	group := max(1, c.Most/(each*width))    // bundles
 	for k := 0; k < rows; k += each {
@@ -138,15 +143,6 @@ func (p *Program) acrossCode(c *nativeSteps, f *frame, at, rows, n, row int, b B
 	if rest := n % width; rest > 0 {
 		copyBytes(unsafe.Add(chains, whole*width*o.width), unsafe.Add(chains, (bundles*width-rest)*o.width), rest*o.width)
 	}
-}
-
-// fillChains lets n chains begin.
-func (p *Program) fillChains(c *nativeSteps, o *rowFold, chains unsafe.Pointer, n int) {
-	if !o.truth {
-		fillTile(chains, unsafe.Pointer(&o.identity[0]), o.width, n)
-		return
-	}
-	fillTile(chains, unsafe.Pointer(&wideTruths[o.identity[0]][0]), c.Lane, n)
 }
 
 // wideTruths are 0 and 1 in up to 8 bytes.
