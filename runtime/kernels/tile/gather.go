@@ -231,24 +231,20 @@ func repeatInWords[T any](dst, src []T, rows, n, at, step int) {
 	if word := wordBytes / width; word <= len(dst) {
 		whole = min(rows, (len(dst)-word)/n+1)
 	}
-	if whole > 0 {
-		_, _ = src[at], src[at+(whole-1)*step] // and so all between
-		from, to := unsafe.Pointer(unsafe.SliceData(src)), unsafe.Pointer(unsafe.SliceData(dst))
-		for r := range whole {
-			var word uint64
-			switch p := unsafe.Add(from, (at+r*step)*width); width {
-			case 1:
-				word = uint64(*(*uint8)(p)) * 0x0101010101010101
-			case 2:
-				word = uint64(*(*uint16)(p)) * 0x0001000100010001
-			case 4:
-				word = uint64(*(*uint32)(p)) * 0x0000000100000001
-			case 8:
-				word = *(*uint64)(p)
-			}
-			*(*uint64)(unsafe.Add(to, r*n*width)) = word
+	for r := range whole {
+		var word uint64
+		switch p := unsafe.Pointer(&src[at]); width {
+		case 1:
+			word = uint64(*(*uint8)(p)) * 0x0101010101010101
+		case 2:
+			word = uint64(*(*uint16)(p)) * 0x0001000100010001
+		case 4:
+			word = uint64(*(*uint32)(p)) * 0x0000000100000001
+		case 8:
+			word = *(*uint64)(p)
 		}
-		at += whole * step
+		*(*uint64)(unsafe.Pointer(&dst[r*n])) = word
+		at += step
 	}
 	for r := whole; r < rows; r++ {
 		row, x := dst[r*n:][:n], src[at]
