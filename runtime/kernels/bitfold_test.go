@@ -25,6 +25,18 @@ func testBitFold[T integerNumber](t *testing.T, op hlo.Opcode) {
 	for i := range data {
 		data[i], other[i] = T(i*7919+i/3), T(i*104729+5)
 	}
+	for run := 1; run <= min(f.longest, len(data)); run++ {
+		x, first := data[run%7:][:(len(data)-7)/run*run], T(0b101)
+		y := make([]T, len(x)/run)
+		f.runs(y, x, run, &first)
+		for i := range y {
+			want := first
+			for _, v := range x[i*run:][:run] {
+				want = f.pair(want, v)
+			}
+			require.Equal(t, want, y[i], "%v of run %d of %d", op, i, run)
+		}
+	}
 	for _, n := range []int{1, 2, 7, 8, 31, 32, 33, 64, 71, 150} {
 		for from := range 9 {
 			for shift := range 2 {

@@ -176,7 +176,7 @@ func (r *reduction[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
 	if r.isPartial() {
 		out = elems[T](r.partial.of(f))
 	}
-	if r.isShort() {
+	if r.isShort() && !r.fold.takesRuns(r.run) {
 		y := out[lo:hi]
 		for i := range y {
 			y[i] = init

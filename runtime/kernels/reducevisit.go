@@ -134,7 +134,7 @@ func (v *reduceVisit[T]) units(at int, x []T) {
 // runs folds runs, which tiles may begin and end within.
 func (v *reduceVisit[T]) runs(at int, x []T) {
 	f := v.r.fold
-	if v.length <= shortRun && at%v.length == v.shift && len(x)%v.length == 0 && v.r.parts == 1 {
+	if v.length <= shortRun && !f.takesRuns(v.length) && at%v.length == v.shift && len(x)%v.length == 0 && v.r.parts == 1 {
 		y := v.out[at/v.length:][:len(x)/v.length]
 		for i := range y {
 			y[i] = v.init

@@ -36,9 +36,9 @@ func (r *reduction[T]) smallLoop(elements int) runtime.Loop {
 	if r.inner {
 		results = elements / row
 	}
-	isShort := r.isShort()
+	isShort := r.isShort() && !fold.takesRuns(row)
 	if r.producer != nil {
-		isShort = row <= shortRun
+		isShort = row <= shortRun && !fold.takesRuns(row)
 	}
 	switch {
 	case r.inner && isShort:

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
@@ -15,6 +16,7 @@ type Builder struct {
 	stores []store
 	folds  []fold
 	slots  int
+	across bool // see [Builder.Across]
 }
 
 // value is what an op computes, or an operand in memory: bytes of a constant, or a slot.
@@ -64,6 +66,7 @@ type fold struct {
 	name     vec.Name
 	identity []byte
 	slot     int
+	truth    bool // see [Builder.FoldTruth]
 }
 
 // ChainBytes is the size of the chains of a fold: element i of a row is folded into chain i modulo their number, as the reductions of package vec do.
@@ -111,8 +114,17 @@ func (b *Builder) StoreRounded(v Value, convert vec.Name) {
 // identity, an element.
 func (b *Builder) Fold(v Value, name vec.Name, identity []byte) {
 	b.slots++
-	b.folds = append(b.folds, fold{v, name, identity, b.slots - 1})
+	b.folds = append(b.folds, fold{v: v, name: name, identity: identity, slot: b.slots - 1})
 }
+
+// FoldTruth folds truth values by an op on bits, as 0 and 1 of the width of lanes.
+func (b *Builder) FoldTruth(v Value, op hlo.Opcode) {
+	b.slots++
+	b.folds = append(b.folds, fold{v: v, name: vec.Name{Op: op}, slot: b.slots - 1, truth: true})
+}
+
+// Across lets folds go on in the chains that are in memory, row for row. Where rows have as many elements as there are chains, each chain is a column's.
+func (b *Builder) Across() { b.across = true }
 
 // lane finds the width of lanes, which all ops must have in common, and which ops are logic on masks.
 func (b *Builder) lane() (int, bool) {
@@ -129,6 +141,9 @@ func (b *Builder) lane() (int, bool) {
 		lane = r.Lane
 	}
 	for i := range b.folds {
+		if b.folds[i].truth {
+			continue
+		}
 		if n := len(b.folds[i].identity); lane != 0 && n != lane {
 			return 0, false
 		} else if lane == 0 {

@@ -12,6 +12,8 @@ type Code struct {
 	// Lanes is the number of elements that are computed at once. Unless the code is Masked, rows are a multiple of it.
 	Lanes  int
 	Masked bool
+	// Lane is the size of one in bytes.
+	Lane int
 	// Most is the number of elements up to which a call takes so little time that the garbage collector need not wait for it.
 	Most int
 	// Memory is the number of bytes of memory that a call needs.
@@ -47,7 +49,7 @@ func (b *Builder) Compile() (*Code, bool) {
 	if memory == nil {
 		return nil, false
 	}
-	c := &Code{memory: memory, Lanes: m.lanes, Masked: m.masked, Memory: b.frame() + m.spills*slotBytes, slots: b.slots}
+	c := &Code{memory: memory, Lane: m.lane, Lanes: m.lanes, Masked: m.masked, Memory: b.frame() + m.spills*slotBytes, slots: b.slots}
 	c.Most = max(64, mostInstructions/max(1, m.instructions)) * m.lanes
 	runtime.AddCleanup(c, cleanup, memory)
 	return c, true

@@ -20,7 +20,7 @@ type Element struct {
 const firstSpare = 16
 
 // NewElement is that of the loop with this name, which serves magnitudes below a power of two, or all if that is 0. It reports false for loops without a recipe, whose
-// elements change their width, that take vectors apart, and that need more registers.
+// elements change their width, that take vectors apart but for their halves, and that need more registers.
 func NewElement(name vec.Name, below int) (*Element, bool) {
 	r := vec.FindRecipe(name)
 	if r == nil || vec.InUse() != vec.AVX512 || r.Lane < 4 || disabled.Load() {
@@ -39,6 +39,7 @@ func NewElement(name vec.Name, below int) (*Element, bool) {
 	}
 	x.e.splice(r.Body, names, memory{})
 	x.result = names[r.Result]
+	x.lowerHalf()
 	for i := range x.e.code {
 		if halves := x.e.code[i].op == amd64.VEXTRACTF64X4; halves || x.e.code[i].bits != 512 {
 			return nil, false
@@ -50,6 +51,16 @@ func NewElement(name vec.Name, below int) (*Element, bool) {
 	a.labels = x.e.newLabels(c)
 	a.write()
 	return x, x.result != 0 && !a.moved
+}
+
+// lowerHalf leaves out what is computed of upper halves of vectors, and only joined to lower ones: the element is in a lower one.
+func (x *Element) lowerHalf() {
+	for i := range x.e.code {
+		if c := &x.e.code[i]; c.op == amd64.VINSERTF64X4 {
+			*c = instr{op: amd64.VMOVUPS, bits: c.bits, d: c.d, y: c.x}
+		}
+	}
+	x.e.prune(x.result)
 }
 
 // Lane is the size of the element in bytes, and Args the number of its operands, which are as large.

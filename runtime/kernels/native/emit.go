@@ -159,6 +159,9 @@ func (a *assigner) enter() {
 func (a *assigner) begin(before, identities []int) {
 	a.c.Do(amd64.XOR, false, regIndex, amd64.R(regIndex))
 	for i, f := range a.b.folds {
+		if a.b.across {
+			break
+		}
 		p := regOther
 		if f.slot < len(pointers) {
 			p = pointers[f.slot]
@@ -170,6 +173,11 @@ func (a *assigner) begin(before, identities []int) {
 			a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: a.wide, Bits: a.bits(), D: amd64.M(p, int32(at)), Y: amd64.R(0)})
 		}
 	}
+	a.invariant(before)
+}
+
+// invariant writes instructions that come before those of elements.
+func (a *assigner) invariant(before []int) {
 	var temporary []int
 	for _, i := range before {
 		x := &a.code[i]

@@ -274,6 +274,9 @@ func (e *expansion) store(s *store) {
 
 // fold appends what folds a value into the chains that it has come to.
 func (e *expansion) fold(f *fold) {
+	if f.truth {
+		f.name = vec.Of(f.name.Op, vec.Sized(e.lane))
+	}
 	r := vec.FindRecipe(f.name)
 	if r == nil || r.Lane != e.lane || len(r.Args) != 2 || r.In[0].Kind != vec.Whole || r.Out.Kind != vec.Whole {
 		e.fail("no fold by %v", f.name)
@@ -282,9 +285,23 @@ func (e *expansion) fold(f *fold) {
 	chains := memory{kind: inChains, index: f.slot, size: e.lane}
 	names := make(map[vec.Operand]int)
 	e.splice(r.Loads[0], names, chains)
-	names[r.Args[1]] = e.operand(r, 1, f.v)
+	if names[r.Args[1]] = e.folded(r, f); e.failure != "" {
+		return
+	}
 	e.splice(r.Body, names, memory{})
 	e.splice(r.Store, names, chains)
+}
+
+// folded is what a fold by a recipe takes.
+func (e *expansion) folded(r *vec.Recipe, f *fold) int {
+	if !f.truth || e.lane == 1 {
+		return e.operand(r, 1, f.v)
+	}
+	mask := e.mask(f.v)
+	if e.failure != "" {
+		return 0
+	}
+	return e.asInteger(mask)
 }
 
 // splice appends instructions, with names for their registers, and what they call memory.

@@ -10,6 +10,7 @@ import (
 // machineCode is a loop before it is where it can be executed.
 type machineCode struct {
 	bytes        []byte
+	lane         int
 	lanes        int
 	masked       bool
 	spills       int
@@ -43,6 +44,9 @@ func assemble(e *expansion) *machineCode {
 	before, pinned := e.invariants(spare)
 	identities := make([]int, len(e.b.folds))
 	for i := range identities {
+		if e.b.across {
+			break
+		}
 		identities[i] = e.repeat(e.b.folds[i].identity)
 	}
 	var body []int
@@ -59,10 +63,15 @@ func assemble(e *expansion) *machineCode {
 	places := e.placesIn(body)
 	a := newAssigner(e, c, body, places, pinned)
 	a.labels = e.newLabels(c)
-	m := &machineCode{lanes: a.bits() / 8 / e.lane, masked: e.isMaskable(), instructions: len(body)}
+	m := &machineCode{lane: e.lane, lanes: a.bits() / 8 / e.lane, masked: e.isMaskable(), instructions: len(body)}
 	row, loop, rest, done := c.NewLabel(), c.NewLabel(), c.NewLabel(), c.NewLabel()
 	w.body, w.places, w.pinned, w.labels = body, places, pinned, a.labels
 	a.enter()
+	if e.b.across && w.chains {
+		m.spills = w.writeAcross(a, before)
+		e.finish(c, m, a)
+		return m
+	}
 	c.Mark(row)
 	a.begin(before, identities)
 	c.Do(amd64.CMP, true, regCount, amd64.R(regIndex))
@@ -101,6 +110,12 @@ func assemble(e *expansion) *machineCode {
 	a.advance(e.b.jump)
 	c.Jump(row)
 	c.Mark(end)
+	e.finish(c, m, a)
+	return m
+}
+
+// finish returns, and puts the constants behind the code.
+func (e *expansion) finish(c *amd64.Code, m *machineCode, a *assigner) {
 	c.ZeroUpper()
 	c.Return()
 	c.Align(64)
@@ -111,7 +126,6 @@ func assemble(e *expansion) *machineCode {
 		}
 	}
 	m.bytes = c.Bytes()
-	return m
 }
 
 // all are the places of all instructions.

@@ -49,9 +49,12 @@ func (e *expansion) definitions() []int {
 	return n
 }
 
-// prune leaves out what no store needs.
-func (e *expansion) prune() {
+// prune leaves out what neither a store nor one of results needs.
+func (e *expansion) prune(results ...int) {
 	needed := make([]bool, len(e.isMask))
+	for _, v := range results {
+		needed[v] = true
+	}
 	at := len(e.code)
 	for i := len(e.code) - 1; i >= 0; i-- {
 		x := &e.code[i]

@@ -28,7 +28,7 @@ func (e *expansion) widened(a *assigner, spare *int) *wideLoop {
 		w.n /= 2
 	}
 	w.keepChains(a, spare)
-	if h := e.halves(); h != nil && w.n > 1 && h.registers() <= *spare && w.chains == (len(e.b.folds) > 0) {
+	if h := e.halves(); h != nil && w.n > 1 && !e.b.across && h.registers() <= *spare && w.chains == (len(e.b.folds) > 0) {
 		*spare -= h.registers()
 		w.half = h
 	}
@@ -82,6 +82,49 @@ func (w *wideLoop) write(c *amd64.Code, loop, rest amd64.Label) (spills int) {
 	c.Do(amd64.CMP, true, regCount, amd64.R(regIndex))
 	c.JumpIf(amd64.E, rest)
 	return spills
+}
+
+// writeAcross writes the loop over rows that are as long as all chains of a fold, which stay in registers from row to row. It returns how many registers are spilled.
+func (w *wideLoop) writeAcross(a *assigner, before []int) (spills int) {
+	c, bundle, row, end := a.c, a.c.NewLabel(), a.c.NewLabel(), a.c.NewLabel()
+	first := w.assigner(c, 0)
+	once, ofRow := a.splitInvariants(before)
+	a.begin(once, nil)
+	c.Mark(bundle)
+	first.moveChains(false)
+	c.Do(amd64.MOV, true, regCount, amd64.M(regFrame, frameBundle))
+	c.Pad(32)
+	c.Mark(row)
+	a.invariant(ofRow)
+	for i := range w.n {
+		next := w.assigner(c, i)
+		next.write()
+		spills = max(spills, next.spills)
+	}
+	a.advance(stride)
+	c.DoImm(amd64.SUB, true, amd64.R(regCount), 1)
+	c.JumpIf(amd64.NE, row)
+	first.moveChains(true)
+	c.DoImm(amd64.SUB, true, amd64.M(regFrame, frameBundles), 1)
+	c.JumpIf(amd64.E, end)
+	a.advance(w.e.b.jump)
+	c.Jump(bundle)
+	c.Mark(end)
+	return spills
+}
+
+// splitInvariants tells what is the same for all rows from what belongs to each.
+func (a *assigner) splitInvariants(before []int) (once, ofRow []int) {
+	changes := make([]bool, len(a.isMask))
+	for _, i := range before {
+		x := &a.code[i]
+		if changes[x.d] = x.from.kind == single || changes[x.x] || changes[x.y] || changes[x.k]; changes[x.d] {
+			ofRow = append(ofRow, i)
+		} else {
+			once = append(once, i)
+		}
+	}
+	return once, ofRow
 }
 
 // assigner is that of vector i. Chains are in the registers below what is pinned.

@@ -21,6 +21,7 @@ type Builder struct {
 	steps  []buildStep
 	stores []store
 	folds  []rowFold
+	across bool  // see [Builder.FoldAcross]
 	result Value // what Visit shows, or noValue
 	rows   int
 }
@@ -285,9 +286,12 @@ func (b *Builder) Build() (*Program, bool) {
 			views = append(views, &o.view)
 		}
 	}
-	p.folds = b.folds
+	p.folds, p.across = b.folds, b.across
 	apart := len(b.space.Dims)
 	if len(p.folds) > 0 { // along the last one
+		apart--
+	}
+	if p.across {
 		apart--
 	}
 	p.space = b.space.collapse(views, apart)

@@ -21,6 +21,7 @@ type rowFold struct {
 	pair     loop // of as many pairs as there are
 	join     loop // folds the n elements at a, or is nil
 	vector   vectors.Name
+	truth    bool // of truth values, across rows
 }
 
 const (

@@ -192,6 +192,8 @@ func shortRows[T any](dst, src []T, w *walk) int {
 		for done < rows*n {
 			done += copy(dst[done:rows*n], dst[:done])
 		}
+	case stride == 0 && n*int(unsafe.Sizeof(dst[0])) <= wordBytes:
+		repeatInWords(dst, src, rows, n, at, step)
 	case stride == 0 && n >= repeatedRow:
 		width := int(unsafe.Sizeof(dst[0]))
 		for r := range rows {
@@ -203,8 +205,6 @@ func shortRows[T any](dst, src []T, w *walk) int {
 			copy(dst[r*n:][:n], src[at:][:n])
 			at += step
 		}
-	case stride == 0 && n*int(unsafe.Sizeof(dst[0])) <= wordBytes:
-		repeatInWords(dst, src, rows, n, at, step)
 	default:
 		for r := range rows {
 			row, from := dst[r*n:][:n], at

@@ -124,6 +124,9 @@ func (p *Program) compile() (*nativeSteps, bool) {
 	if len(p.folds) == 0 && (len(p.steps) == 0 || p.isLight()) {
 		return nil, false
 	}
+	if p.across {
+		return p.compileFor(p.rowLength())
+	}
 	isShown := len(p.stores)+len(p.folds) == 0 // tile by tile
 	if rows := p.alongRows(); rows > 0 && (!isShown || rows == p.Len() || p.endsWithRows(rows)) {
 		// Without masks, what is left of each row when vectors are full would be left to the steps.
@@ -189,8 +192,15 @@ func (w *nativeWriter) compile(rows int) (*nativeSteps, bool) {
 		if w.isSplit(o.reg) {
 			return nil, false
 		}
-		w.Fold(w.regs[o.reg], o.vector, o.identity)
+		if o.truth {
+			w.FoldTruth(w.regs[o.reg], o.vector.Op)
+		} else {
+			w.Fold(w.regs[o.reg], o.vector, o.identity)
+		}
 		w.code.slots = append(w.code.slots, slot{ofFold, i})
+	}
+	if p.across {
+		w.Across()
 	}
 	if len(p.stores)+len(p.folds) == 0 {
 		w.store(p.result, vectors.Name{})

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -26,6 +27,7 @@ var complexFunctions = map[string]func(c *chain, x, y Value) []Value{
 	},
 	"add":      func(c *chain, x, y Value) []Value { return []Value{c.must("c64[1] add(c64[1], c64[1])", x, y)} },
 	"multiply": func(c *chain, x, y Value) []Value { return []Value{c.must("c64[1] multiply(c64[1], c64[1])", x, y)} },
+	"divide":   func(c *chain, x, y Value) []Value { return []Value{c.must("c64[1] divide(c64[1], c64[1])", x, y)} },
 	"abs":      func(c *chain, x, _ Value) []Value { return []Value{c.must("f32[1] abs(c64[1])", x)} },
 	"power": func(c *chain, x, _ Value) []Value {
 		re, im := c.must("f32[1] real(c64[1])", x), c.must("f32[1] imag(c64[1])", x)
@@ -101,6 +103,38 @@ func TestNativeComplex(t *testing.T) {
 			}
 			assert.Zero(t, testing.AllocsPerRun(20, func() { p.Run(0, n, data) }), name)
 			restore()
+		}
+	}
+}
+
+// TestNativeQuotient divides all complex numbers of such parts by all, by machine code and in Go.
+func TestNativeQuotient(t *testing.T) {
+	parts := []float32{0, float32(math.Copysign(0, -1)), 1, -2.5, 1e-45, -1e-38, 3e38, -3.4e38, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
+	var x, y []byte
+	for _, a := range parts {
+		for _, b := range parts {
+			for _, c := range parts {
+				for _, d := range parts {
+					x = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(x, math.Float32bits(a)), math.Float32bits(b))
+					y = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(y, math.Float32bits(c)), math.Float32bits(d))
+				}
+			}
+		}
+	}
+	n := len(x) / 8
+	want := make([]byte, len(x))
+	quotient(n, unsafe.Pointer(&want[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0]), nil)
+	for level := vectors.AVX2; level <= vectors.Best(); level++ {
+		restore := vectors.Use(level)
+		p, _ := complexFunction(t, "divide", int64(n))
+		got := make([]byte, len(x))
+		p.native.work.Store(payingWork)
+		p.Run(0, n, &raw{[][]byte{x, y}, [][]byte{got}})
+		restore()
+		w, g := numbers(want), numbers(got)
+		for i := range w {
+			require.True(t, math.Float32bits(w[i]) == math.Float32bits(g[i]) || w[i] != w[i] && g[i] != g[i], "%v / %v at level %v: %v, in Go %v",
+				numbers(x)[i&^1:][:2], numbers(y)[i&^1:][:2], level, g[i&^1:][:2], w[i&^1:][:2])
 		}
 	}
 }

@@ -39,14 +39,14 @@ var chainOps = map[string]struct {
 }
 
 var floatOps = []string{"add", "subtract", "multiply", "divide", "maximum", "minimum", "negate", "abs", "sqrt", "rsqrt", "exponential",
-	"exponential-minus-one", "log", "log-plus-one", "tanh", "logistic", "erf", "floor", "ceil", "round-nearest-even", "round-nearest-afz", "sign"}
+	"exponential-minus-one", "log", "log-plus-one", "tanh", "logistic", "erf", "floor", "ceil", "round-nearest-even", "round-nearest-afz", "sign", "power", "atan2", "cbrt", "sinh", "asin", "acosh"}
 var integerOps = []string{"add", "subtract", "multiply", "maximum", "minimum", "negate", "abs", "sign", "and", "or", "xor", "not",
 	"shift-left", "shift-right-logical", "shift-right-arithmetic"}
 var truthOps = []string{"and", "or", "xor", "not"}
 
 var unaryOps = map[string]bool{"negate": true, "abs": true, "sqrt": true, "rsqrt": true, "exponential": true, "exponential-minus-one": true, "log": true,
 	"log-plus-one": true, "tanh": true, "logistic": true, "erf": true, "floor": true, "ceil": true, "round-nearest-even": true, "round-nearest-afz": true,
-	"sign": true, "not": true}
+	"sign": true, "not": true, "cbrt": true, "sinh": true, "asin": true, "acosh": true}
 
 // chain is a random chain of ops over a space, the same for the same seed.
 type chain struct {

@@ -59,7 +59,7 @@ func (w *nativeWriter) onParts(s *step) bool {
 		return both(vectors.Of(op, vectors.Sized(hlo.F32.ByteSize())), func(x []native.Value) []native.Value {
 			return []native.Value{re[s.a], x[s.b], x[s.c]}
 		})
-	case hlo.OpMultiply:
+	case hlo.OpMultiply, hlo.OpDivide:
 		args := []native.Value{re[s.a], im[s.a], re[s.b], im[s.b]}
 		w.setParts(s.d, w.Op(s.vector.In(vectors.RealPart), false, args...), w.Op(s.vector.In(vectors.ImaginaryPart), false, args...))
 	case hlo.OpAbs:

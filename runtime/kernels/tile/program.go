@@ -21,6 +21,7 @@ type Program struct {
 	steps    []step
 	stores   []store
 	folds    []rowFold
+	across   bool // folds are
 	splats   []splat
 	regs     []register
 	weight   int

@@ -1396,6 +1396,11 @@ func atan2F32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func powerF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// powerF64AVX512 sets d to a to the power b.
+//
+//go:noescape
+func powerF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumF32AVX512 folds n elements at a into one at d.
 //
 //go:noescape
@@ -3275,6 +3280,11 @@ func atan2F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //
 //go:noescape
 func powerF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// powerF64AVX2 sets d to a to the power b.
+//
+//go:noescape
+func powerF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // sumF32AVX2 folds n elements at a into one at d.
 //

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/mmcloughlin/avo/operand"
+import (
+	"math"
+
+	"github.com/mmcloughlin/avo/operand"
+)
 
 // onParts are ops on complex numbers of f32 whose parts are operands of their own: all real parts of one operand, then all imaginary ones. They
 // compute what the loops over complex numbers do (see [complexes]), in f64, by the same instructions.
@@ -20,6 +24,7 @@ func onParts() []kernel {
 		return k
 	}
 	return []kernel{
+		quotientPart(false), quotientPart(true),
 		recipe("real-multiply.c64", 4, func(m *machine, x [][2]vector, half int) vector {
 			a, b, c, d := x[0][half], x[1][half], x[2][half], x[3][half]
 			return m.fms(a, c, m.mul(b, d))
@@ -30,6 +35,71 @@ func onParts() []kernel {
 		}),
 		recipe("real-abs.c64", 2, func(m *machine, x [][2]vector, half int) vector { return m.magnitude(x[0][half], x[1][half]) }),
 	}
+}
+
+// quotientPart is one part of (a + bi) / (c + di): what they have in common, code made at run time computes once. In f64 the products are exact. Where both parts are no
+// numbers, infinities and zeros are recovered, as the loop in Go does.
+func quotientPart(imaginary bool) kernel {
+	part := elements(4)
+	k := kernel{key: "real-divide.c64", lane: 4, in: []form{part, part, part, part}, out: part, recipe: true}
+	if imaginary {
+		k.key = "imaginary-divide.c64"
+	}
+	k.body = func(m *machine, in []vector) vector {
+		var wide [4][2]vector
+		for i, x := range in {
+			wide[i] = m.doubles(x, "PS")
+		}
+		var re, im [2]vector
+		double := m.as(8)
+		for half := range re {
+			a, b, c, d := wide[0][half], wide[1][half], wide[2][half], wide[3][half]
+			inverse := double.div(double.copyOf(double.constant(1)), double.add(double.mul(c, c), double.mul(d, d)))
+			re[half] = double.mul(double.add(double.mul(a, c), double.mul(b, d)), inverse)
+			im[half] = double.mul(double.sub(double.mul(b, c), double.mul(a, d)), inverse)
+		}
+		x, y := m.joined(re[0], re[1], "VCVTPD2PS"), m.joined(im[0], im[1], "VCVTPD2PS")
+		r := x
+		if imaginary {
+			r = y
+		}
+		recovered := m.recoveredQuotient(in, r, imaginary)
+		return m.choose(m.compare(isUnordered, x, x), m.choose(m.compare(isUnordered, y, y), recovered, r), r)
+	}
+	return k
+}
+
+// recoveredQuotient is what a part of a quotient is instead of r.
+func (m *machine) recoveredQuotient(in []vector, r vector, imaginary bool) vector {
+	a, b, c, d := in[0], in[1], in[2], in[3]
+	infinity, quarter := m.constant(math.Inf(1)), m.constant(0.25)
+	top := func(x, y vector, one operand.Op) (u, v, some vector) { // infinities become ones, other numbers zeros
+		u = m.choose(m.compare(isEqual, m.abs(x), infinity), one, m.zero())
+		v = m.choose(m.compare(isEqual, m.abs(y), infinity), one, m.zero())
+		return m.withSign(u, x), m.withSign(v, y), m.compare(isLess, m.zero(), m.add(u, v))
+	}
+	isFinite := func(x, y vector) vector {
+		return m.compare(isEqual, m.add(m.sub(x, x), m.sub(y, y)), m.zero())
+	}
+	numerator := func(a, b, c, d vector) vector {
+		if imaginary {
+			return m.sub(m.mul(b, c), m.mul(a, d))
+		}
+		return m.add(m.mul(a, c), m.mul(b, d))
+	}
+	ua, ub, isAbove := top(a, b, quarter)
+	uc, ud, isBelow := top(c, d, quarter)
+	// A quarter of each summand: no sum overflows.
+	above := m.mul(numerator(ua, ub, c, d), infinity)
+	below := m.mul(numerator(a, b, uc, ud), m.zero())
+	zero := m.mul(m.withSign(m.copyOf(infinity), c), a)
+	if imaginary {
+		zero = m.mul(m.withSign(m.copyOf(infinity), c), b)
+	}
+	s := m.choose(isBelow, m.choose(isFinite(a, b), below, r), r)
+	s = m.choose(isAbove, m.choose(isFinite(c, d), above, s), s)
+	isZero := m.compare(isEqual, m.bits("OR", m.abs(c), m.abs(d)), m.zero())
+	return m.choose(isZero, zero, s)
 }
 
 // doubles are lanes of 32 bits as f64: those of the lower half, and of the upper. They are of type PS, DQ or UDQ, as instructions say.

@@ -14,7 +14,7 @@ func doubles() (all []kernel) {
 		for range arity {
 			k.in = append(k.in, widened)
 		}
-		all = append(all, k)
+		all = append(all, k, inHalves(k))
 	}
 	unary := func(name, doc string, body func(m *machine, x vector) vector) {
 		function(name, doc, 1, func(m *machine, in []vector) vector { return body(m, in[0]) })
@@ -60,6 +60,23 @@ func doubles() (all []kernel) {
 	function("atan2", "sets d to the angle of the point (b, a).", 2, func(m *machine, in []vector) vector { return m.atan2(in[0], in[1]) })
 	function("power", "sets d to a to the power b.", 2, func(m *machine, in []vector) vector { return m.floatPower(in[0], in[1]) })
 	return all
+}
+
+// inHalves is such a function for programs made at run time, where lanes are those of f32: the lower half of them as f64, and then the upper one.
+func inHalves(k kernel) kernel {
+	r := kernel{key: k.key, doc: k.doc, lane: 4, out: elements(4), recipe: true, body: func(m *machine, in []vector) vector {
+		var low, high []vector
+		for _, x := range in {
+			halves := m.doubles(x, "PS")
+			low, high = append(low, halves[0]), append(high, halves[1])
+		}
+		double := m.as(8)
+		return m.joined(k.body(double, low), k.body(double, high), "VCVTPD2PS")
+	}}
+	for range k.in {
+		r.in = append(r.in, elements(4))
+	}
+	return r
 }
 
 // widenedName is by what recipes leave them out.
@@ -122,8 +139,8 @@ func (m *machine) sineCosine(x vector) (sine, cosine vector) {
 		}
 		f *= float64(k + 1)
 	}
-	s := m.fma(m.mul(z, r), m.horner(z, odd[:len(odd)-1]...), r)
-	c := m.horner(z, even...)
+	s := m.fma(m.mul(z, r), m.polynomial(z, odd[:len(odd)-1]...), r)
+	c := m.polynomial(z, even...)
 	// In quadrants 1 and 3 they change places, in 2 and 3 the sine, in 1 and 2 the cosine is negative. The quadrant is the lowest bits of
 	// n + 1.5·2^52.
 	bits := m.add(n, m.constant(0x1.8p52))
@@ -150,7 +167,7 @@ func (m *machine) atan2(y, x vector) vector {
 	for k := 14; k > 0; k-- {
 		c = append(c, [...]float64{1, -1}[k%2]/float64(2*k+1))
 	}
-	r := m.fma(m.mul(z, u), m.horner(z, c...), u)
+	r := m.fma(m.mul(z, u), m.polynomial(z, c...), u)
 	r = m.choose(upper, m.add(r, m.constant(math.Pi/4)), r)
 	r = m.choose(steep, m.sub(m.copyOf(m.constant(math.Pi/2)), r), r)
 	negative := m.compareIntegers(1, false, x, m.zero())
@@ -162,7 +179,11 @@ func (m *machine) atan2(y, x vector) vector {
 // floatPower is e^(y·log|x|), with the sign and the ends of the range that math.Pow has.
 func (m *machine) floatPower(x, y vector) vector {
 	// So much is as good as infinity, but its product with 0 is a number.
-	r := m.exp(m.mul(m.between(y, -1e300, 1e300), m.log(m.abs(x))))
+	return m.powerEnds(x, y, m.exp(m.mul(m.between(y, -1e300, 1e300), m.log(m.abs(x)))))
+}
+
+// powerEnds makes x to the power y of r, which is that of |x|.
+func (m *machine) powerEnds(x, y, r vector) vector {
 	half := m.mul(y, m.constant(0.5))
 	odd := m.compare(isNotEqual, m.round(half, toZero), half)
 	// Negative numbers: the sign of odd powers; no other powers than whole ones, but of zero and infinity.

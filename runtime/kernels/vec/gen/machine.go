@@ -130,6 +130,33 @@ func (m *machine) horner(x vector, coefficients ...float64) vector {
 	return d
 }
 
+// polynomial is horner in the shortest chain of steps, for code that waits for each result: neighbours are joined, and then pairs of them.
+func (m *machine) polynomial(x vector, coefficients ...float64) vector {
+	var terms []vector // the lowest first
+	n := len(coefficients)
+	for i := 0; i < n; i += 2 {
+		low := m.constant(coefficients[n-1-i])
+		if i+1 < n {
+			terms = append(terms, m.fma(x, m.constant(coefficients[n-2-i]), low))
+		} else {
+			terms = append(terms, m.copyOf(low))
+		}
+	}
+	for len(terms) > 1 {
+		x = m.mul(x, x)
+		joined := terms[:0]
+		for i := 0; i < len(terms); i += 2 {
+			if i+1 < len(terms) {
+				joined = append(joined, m.fma(x, terms[i+1], terms[i]))
+			} else {
+				joined = append(joined, terms[i])
+			}
+		}
+		terms = joined
+	}
+	return terms[0]
+}
+
 // Rounding modes.
 const (
 	toNearest = 0

@@ -14,6 +14,7 @@
 //	poly.go     exp, log and their coefficients
 //	complex.go  complex numbers as real and imaginary parts, each in a vector
 //	double.go   functions of f32 that are computed in f64
+//	power.go    powers of f64
 //	reduce.go   sums and extremes
 //	window.go   the same of runs, element by element
 //	scatter.go  folds of lines and of elements into those that lists say

@@ -79,15 +79,31 @@ func (m *machine) exp(x vector) vector {
 	if m.lane == 4 {
 		return m.expSingle(x)
 	}
+	return m.expSum(x, vector{})
+}
+
+// expSum is e^(x + low) of f64, for low that is far below x, or none.
+func (m *machine) expSum(x, low vector) vector {
 	const lo, hi = -746, 710
 	clamped := m.min(m.copyOf(m.constant(hi)), x)
 	if !m.wide { // where scale needs a number that is not too small, whatever it scales
 		clamped = m.max(m.copyOf(m.constant(lo)), clamped)
 	}
 	n, r := m.splitExp(clamped)
+	series, lost := m.polynomial, vector{}
+	if low.VecVirtual != nil {
+		series = m.horner // which needs the fewest registers
+		first := m.fnma(n, m.constant(6.93147180369123816490e-01), clamped)
+		rest := m.fnma(n, m.constant(1.90821492927058770002e-10), low)
+		r = m.add(first, rest)
+		lost = m.add(m.sub(first, r), rest)
+	}
 	near := m.add(r, m.constant(1))
-	lost := m.sub(r, m.sub(near, m.constant(1))) // by the sum
-	y := m.add(near, m.fma(m.mul(r, r), m.horner(r, taylor(12)...), lost))
+	bySum := m.sub(r, m.sub(near, m.constant(1)))
+	if low.VecVirtual != nil {
+		bySum = m.fma(lost, near, bySum)
+	}
+	y := m.add(near, m.fma(m.mul(r, r), series(r, taylor(12)...), bySum))
 	return m.scale(m.choose(m.compare(isLess, x, m.constant(lo)), m.zero(), y), n)
 }
 
@@ -196,7 +212,7 @@ func (m *machine) logOf(f, e vector) vector {
 	}
 	s := m.div(f, m.add(f, m.constant(2)))
 	z := m.mul(s, s)
-	r := m.mul(m.horner(z, log64...), z)
+	r := m.mul(m.polynomial(z, log64...), z)
 	y := m.fma(s, m.add(half, r), m.mul(e, m.constant(low)))
 	return m.fma(e, m.constant(high), m.sub(f, m.sub(half, y)))
 }

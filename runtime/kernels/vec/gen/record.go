@@ -58,7 +58,7 @@ func isRecorded(k *kernel) bool {
 	if k.recipe {
 		return true
 	}
-	if k.whole != nil || k.before != nil || strings.Count(k.key, ".") > 2 || strings.HasPrefix(k.key, "power.") ||
+	if k.whole != nil || k.before != nil || strings.Count(k.key, ".") > 2 || strings.HasPrefix(k.key, "power.") && !strings.HasPrefix(k.key, "power.f") ||
 		strings.Contains(k.key, "c64") || strings.Contains(k.key, "c128") {
 		return false
 	}
