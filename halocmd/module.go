@@ -88,6 +88,7 @@ func (e *env) verifiedModule(in *input, o moduleOptions) (halo.Module, error) {
 
 // parseModule reads the one module of a file.
 func parseModule(in *input) (hlo.Module, error) {
+	expectModule(in.data)
 	return source.ReadKind(in.name, in.data, in.kind, source.Options{
 		Text: parser.Config{Lenient: in.lenient, LinesBefore: in.linesBefore}, StableHLO: stablehlo.Options{Shapes: in.shapes},
 	})

@@ -1,6 +1,7 @@
 package hlo
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 )
@@ -37,23 +38,21 @@ func (c *compNode) callsOf() []call {
 			return *p
 		}
 	}
-	n := 0
+	var calls []call
 	c.instrs.each(func(in *instrNode) bool {
-		if len(in.called()) > 0 {
-			n++
-		}
-		return true
-	})
-	if n == 0 {
-		c.facts.Or(callsNobody)
-		return nil
-	}
-	calls := make([]call, 0, n)
-	c.inOrder(func(in *instrNode) {
 		if to := in.called(); len(to) > 0 {
 			calls = append(calls, call{in.id, to})
 		}
+		return true
 	})
+	if len(calls) == 0 {
+		c.facts.Or(callsNobody)
+		return nil
+	}
+	if !c.idOrder { // few are to be put in order, and the others need not be
+		rank := func(k call) uint64 { return c.instrs.get(uint32(k.instr)).rank }
+		slices.SortFunc(calls, func(a, b call) int { return cmp.Compare(rank(a), rank(b)) })
+	}
 	c.cache().calls.Store(&calls)
 	return calls
 }

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"strconv"
+	"strings"
 	"sync"
 	"unsafe"
 )
@@ -140,6 +141,27 @@ func (s *freshNames) touch(hash uint64) uint64 {
 	}
 	return s.slots[hash>>32&uint64(len(s.slots)-1)]
 }
+
+// touchTaken reads what uniqueRoot will look at next if the name is in the set: the name there, and the place of `name.1`, which copies get. What
+// touch reads must be at hand. The set may be nil.
+func (s *freshNames) touchTaken(name string, hash uint64) (sum uint64) {
+	if s == nil || len(s.slots) < outOfCache || hash&1 == 0 {
+		return 0
+	}
+	slot := s.slots[hash>>32&uint64(len(s.slots)-1)]
+	if slot>>32 != hash>>32 {
+		return 0
+	}
+	sum = uint64(len(s.name(uint32(slot) - 1)))
+	if c := name[len(name)-1]; c >= '0' && c <= '9' && strings.IndexByte(name, '.') >= 0 {
+		return sum // its copies get other numbers
+	}
+	var buf [64]byte
+	return sum + s.touch(maphash.Bytes(nameSeed, append(append(buf[:0], name...), ".1"...))|1)
+}
+
+// outOfCache is the size of a set from which on no cache near the processor holds its slots.
+const outOfCache = 1 << 17
 
 func (s *freshNames) find(hash uint64, name string) bool {
 	if s.size == 0 {

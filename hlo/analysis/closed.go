@@ -12,6 +12,9 @@ type Closed struct{ set idmap.Set[hlo.CompID] }
 // FindClosed looks at every call once.
 func FindClosed(m hlo.Module) (closed Closed) {
 	for c := range m.Computations() {
+		if !c.Opcodes().Meets(closers) {
+			continue
+		}
 		for in := range c.Calls() {
 			if in.Opcode() == hlo.OpFusion || in.Opcode() == hlo.OpAsyncStart {
 				for id := range in.Callees() {
@@ -22,6 +25,8 @@ func FindClosed(m hlo.Module) (closed Closed) {
 	}
 	return closed
 }
+
+var closers = hlo.OpcodesOf(hlo.OpFusion, hlo.OpAsyncStart)
 
 // Has reports whether a computation is closed.
 func (c Closed) Has(id hlo.CompID) bool { return c.set.Has(id) }

@@ -13,8 +13,11 @@ func FindSideEffects(m hlo.Module) *SideEffects {
 	s := new(SideEffects)
 	for c := range m.PostOrder() {
 		of := c.Calls()
-		if c.Opcodes().Meets(mayHaveEffects) {
+		switch {
+		case c.Opcodes().Meets(mayHaveEffects):
 			of = c.Instructions()
+		case s.impure.Len() == 0:
+			continue
 		}
 		for in := range of {
 			if s.Of(in) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/idmap"
 )
 
 // Between two passes a module is a version, which others may hold, or one in the making, which passes own one after the other. Where nobody
@@ -51,9 +52,9 @@ type chain struct {
 	base   hlo.Module
 	end    hlo.Module // the version that it became
 	links  []link
-	edited map[hlo.CompID]stamp        // when each computation was edited last
-	called map[hlo.CompID][]hlo.CompID // what the edited ones have called, at any time
-	header stamp                       // when the header changed last
+	edited idmap.Map[hlo.CompID, stamp]        // when each computation was edited last
+	called idmap.Map[hlo.CompID, []hlo.CompID] // what the edited ones have called, at any time
+	header stamp                               // when the header changed last
 }
 
 // link is a pass that has run.
@@ -100,7 +101,7 @@ func (r *Runner) handOn(ctx context.Context, p *Pass, e execution) error {
 	given := hlo.Module{}
 	if ch == nil {
 		given = r.now.m
-		ch = &chain{o: hlo.Own(given), base: given, edited: map[hlo.CompID]stamp{}, called: map[hlo.CompID][]hlo.CompID{}}
+		ch = &chain{o: hlo.Own(given), base: given}
 		r.now.chain = ch
 		r.Handed.Chains++
 	}
@@ -143,7 +144,7 @@ func (r *Runner) callOwned(c *Context, p *Pass, ch *chain, last lastRun) (err er
 			return
 		}
 		only := r.onThreads(m, r.since(last, m))
-		if only == nil || len(only) > 0 {
+		if only == nil || only.Len() > 0 {
 			err = p.editLocal(c, m, e, only)
 		}
 	})
@@ -191,10 +192,10 @@ func (ch *chain) note(now stamp) {
 			ch.header = now
 		}
 		for _, id := range edited {
-			if was, ok := ch.base.Computation(id); ok && ch.edited[id] == 0 {
+			if was, ok := ch.base.Computation(id); ok && ch.edited.Get(id) == 0 {
 				ch.calls(id, was)
 			}
-			ch.edited[id] = now
+			ch.edited.Set(id, now)
 			if e.Has(id) {
 				ch.calls(id, e.View(id))
 			}
@@ -203,19 +204,21 @@ func (ch *chain) note(now stamp) {
 }
 
 func (ch *chain) calls(id hlo.CompID, c hlo.Computation) {
-	list := ch.called[id]
+	list := ch.called.Get(id)
 	for in := range c.Calls() {
 		for i := range in.NumCallees() {
 			list = append(list, in.Callee(i))
 		}
 	}
-	slices.Sort(list)
-	ch.called[id] = slices.Compact(list)
+	if len(list) > 0 {
+		slices.Sort(list)
+		ch.called.Set(id, slices.Compact(list))
+	}
 }
 
 // since is the set of computations of m, which is the current module, on which a local pass may find something new since its last run; nil
 // if that is all of them.
-func (r *Runner) since(last lastRun, m hlo.Module) map[hlo.CompID]bool {
+func (r *Runner) since(last lastRun, m hlo.Module) *idmap.Set[hlo.CompID] {
 	if last.before == 0 { // it has not run
 		return nil
 	}
@@ -226,7 +229,7 @@ func (r *Runner) since(last lastRun, m hlo.Module) map[hlo.CompID]bool {
 	if now == nil && !last.given.IsZero() {
 		return r.dirt.between(m, last.given)
 	}
-	set := map[hlo.CompID]bool{}
+	set := new(idmap.Set[hlo.CompID])
 	if now != nil { // the way back goes from here to where the chain began,
 		set, m = now.dirty(m, 0), now.base
 	}
@@ -243,11 +246,11 @@ func (r *Runner) since(last lastRun, m hlo.Module) map[hlo.CompID]bool {
 // comparison keeps what is dirty between two versions: most passes that run in a row were last given the same one.
 type comparison struct {
 	m, old hlo.Module
-	set    map[hlo.CompID]bool
+	set    *idmap.Set[hlo.CompID]
 }
 
 // between is dirty(m, old), nil if m does not come from old. It must not be written.
-func (c *comparison) between(m, old hlo.Module) map[hlo.CompID]bool {
+func (c *comparison) between(m, old hlo.Module) *idmap.Set[hlo.CompID] {
 	if c.m != m || c.old != old {
 		*c = comparison{m: m, old: old}
 		if m.SameLineage(old) {
@@ -258,16 +261,16 @@ func (c *comparison) between(m, old hlo.Module) map[hlo.CompID]bool {
 }
 
 // dirty is like the function of that name, for what a chain has edited after a moment.
-func (ch *chain) dirty(m hlo.Module, after stamp) map[hlo.CompID]bool {
+func (ch *chain) dirty(m hlo.Module, after stamp) *idmap.Set[hlo.CompID] {
 	if ch.header > after {
 		return nil
 	}
 	d := newDirt(m)
-	for id, at := range ch.edited {
+	for id, at := range ch.edited.All() {
 		if at <= after {
 			continue
 		}
-		for _, callee := range ch.called[id] {
+		for _, callee := range ch.called.Get(id) {
 			d.called(callee)
 		}
 		if _, ok := m.Computation(id); ok {
@@ -278,12 +281,12 @@ func (ch *chain) dirty(m hlo.Module, after stamp) map[hlo.CompID]bool {
 }
 
 // union joins sets, of which nil is the set of all.
-func union(a, b map[hlo.CompID]bool) map[hlo.CompID]bool {
+func union(a, b *idmap.Set[hlo.CompID]) *idmap.Set[hlo.CompID] {
 	if a == nil || b == nil {
 		return nil
 	}
-	for id := range b {
-		a[id] = true
+	for id := range b.All() {
+		a.Add(id)
 	}
 	return a
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/idmap"
 )
 
 // Computations of at least this many instructions are worth a session of their own; which they are depends on the module alone, so that
@@ -21,8 +22,8 @@ const forkFrom = 512
 //  2. If several large ones are left, and fuel is not counted, each is lent to a fork of the session, and as many work at a time as
 //     there are processors.
 //  3. Counts and remarks of the parts of a run are reported in the order of the computations.
-func (p *Pass) runLocal(ctx *Context, m hlo.Module, only map[hlo.CompID]bool) (hlo.Module, error) {
-	if only != nil && len(only) == 0 {
+func (p *Pass) runLocal(ctx *Context, m hlo.Module, only *idmap.Set[hlo.CompID]) (hlo.Module, error) {
+	if only != nil && only.Len() == 0 {
 		return m, nil
 	}
 	e := ctx.Edit(m)
@@ -33,12 +34,12 @@ func (p *Pass) runLocal(ctx *Context, m hlo.Module, only map[hlo.CompID]bool) (h
 }
 
 // editLocal is runLocal in a session, where m is the module as it is, or a view of it.
-func (p *Pass) editLocal(ctx *Context, m hlo.Module, e *hlo.Editor, only map[hlo.CompID]bool) error {
+func (p *Pass) editLocal(ctx *Context, m hlo.Module, e *hlo.Editor, only *idmap.Set[hlo.CompID]) error {
 	var small, large []hlo.CompID
 	about := hlo.OpcodesOf(p.About...)
 	for c := range m.Computations() {
 		switch {
-		case only != nil && !only[c.ID()]:
+		case only != nil && !only.Has(c.ID()):
 		case len(p.About) > 0 && !ctx.runner.Thorough && !c.Opcodes().Meets(about):
 		case c.NumInstructions() >= forkFrom:
 			large = append(large, c.ID())
@@ -189,7 +190,7 @@ func firstCause(errs []error) error {
 
 // dirty is the set of computations of m on which a local pass may find something new since it was given old: those that are not the same
 // any more, and what calls or is called by one of these, directly or not. Everything is dirty when the header has changed.
-func dirty(m, old hlo.Module) map[hlo.CompID]bool {
+func dirty(m, old hlo.Module) *idmap.Set[hlo.CompID] {
 	if m.Entry().ID() != old.Entry().ID() || m.Config() != old.Config() {
 		return nil
 	}
@@ -213,15 +214,14 @@ func dirty(m, old hlo.Module) map[hlo.CompID]bool {
 // dirt collects the computations of m that have changed.
 type dirt struct {
 	m                hlo.Module
-	set              map[hlo.CompID]bool
+	set              *idmap.Set[hlo.CompID]
 	callees, callers []hlo.CompID
 }
 
-func newDirt(m hlo.Module) *dirt { return &dirt{m: m, set: map[hlo.CompID]bool{}} }
+func newDirt(m hlo.Module) *dirt { return &dirt{m: m, set: new(idmap.Set[hlo.CompID])} }
 
 func (d *dirt) mark(id hlo.CompID) {
-	if !d.set[id] {
-		d.set[id] = true
+	if d.set.Add(id) {
 		d.callers = append(d.callers, id)
 	}
 }
@@ -248,7 +248,7 @@ func (d *dirt) called(id hlo.CompID) {
 }
 
 // spread adds the callers of all that has changed.
-func (d *dirt) spread() map[hlo.CompID]bool {
+func (d *dirt) spread() *idmap.Set[hlo.CompID] {
 	for len(d.callers) > 0 {
 		id := d.callers[len(d.callers)-1]
 		d.callers = d.callers[:len(d.callers)-1]
@@ -257,7 +257,7 @@ func (d *dirt) spread() map[hlo.CompID]bool {
 		}
 	}
 	for _, id := range d.callees {
-		d.set[id] = true
+		d.set.Add(id)
 	}
 	return d.set
 }

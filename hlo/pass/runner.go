@@ -292,9 +292,9 @@ func (r *Runner) call(c *Context, p *Pass, m hlo.Module, rep *Report) (next hlo.
 	rep.Fresh = true
 	if p.Local != nil {
 		only := r.onThreads(m, r.since(last, m))
-		rep.Computations = len(only)
-		if only == nil {
-			rep.Computations = m.NumComputations()
+		rep.Computations = m.NumComputations()
+		if only != nil {
+			rep.Computations = only.Len()
 		}
 		return p.runLocal(c, m, only)
 	}

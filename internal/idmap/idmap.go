@@ -116,7 +116,13 @@ func (m *Map[K, V]) All() iter.Seq2[K, V] {
 }
 
 // Set is a set of ids. The zero Set is empty.
-type Set[K ~uint32] struct{ words []uint64 }
+type Set[K ~uint32] struct {
+	words []uint64
+	n     int
+}
+
+// Len is the number of ids.
+func (s *Set[K]) Len() int { return s.n }
 
 // Has reports whether k is in the set.
 func (s *Set[K]) Has(k K) bool {
@@ -131,7 +137,10 @@ func (s *Set[K]) Add(k K) bool {
 		s.words = append(s.words, make([]uint64, w+1-len(s.words))...)
 	}
 	isNew := s.words[w]>>(k&63)&1 == 0
-	s.words[w] |= 1 << (k & 63)
+	if isNew {
+		s.words[w] |= 1 << (k & 63)
+		s.n++
+	}
 	return isNew
 }
 
@@ -140,6 +149,7 @@ func (s *Set[K]) Remove(k K) bool {
 	was := s.Has(k)
 	if was {
 		s.words[k>>6] &^= 1 << (k & 63)
+		s.n--
 	}
 	return was
 }

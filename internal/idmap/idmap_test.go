@@ -65,5 +65,6 @@ func TestSet(t *testing.T) {
 			want[k] = true
 		}
 		require.Equal(t, slices.Sorted(maps.Keys(want)), slices.Collect(s.All()))
+		require.Equal(t, len(want), s.Len())
 	})
 }

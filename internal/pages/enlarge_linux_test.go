@@ -3,6 +3,7 @@ package pages_test
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -34,14 +35,32 @@ func TestEnlargeHeap(t *testing.T) {
 		t.Skip("this system has no large pages")
 	}
 	pages.EnlargeHeap()
+	require.Positive(t, onLargePages(t, 64), "of 64 blocks")
+}
+
+// TestEnlargeHeapBy asks for more than the heap has at hand.
+func TestEnlargeHeapBy(t *testing.T) {
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage/enabled"); err != nil {
+		t.Skip("this system has no large pages")
+	}
+	if text, err := os.ReadFile("/proc/sys/vm/overcommit_memory"); err != nil || text[0] == '2' {
+		t.Skip("this system has no addresses without memory")
+	}
+	pages.EnlargeHeapBy(96 << 20)
+	require.Greater(t, onLargePages(t, 2048), 1024, "of 2048 blocks, more than any chunk holds")
+}
+
+// onLargePages makes n blocks and counts those on large pages.
+func onLargePages(t *testing.T, n int) (asked int) {
 	var kept [][]byte // so that each is elsewhere
-	for range 64 {
+	for range n {
 		b := make([]byte, 32<<10)
 		if kept = append(kept, b); isAsked(t, b, 0) {
-			return
+			asked++
 		}
 	}
-	t.Errorf("none of %d blocks is on large pages", len(kept))
+	runtime.KeepAlive(kept)
+	return asked
 }
 
 // isAsked reports whether the mapping around b[i] has the flag of large pages.

@@ -1,6 +1,11 @@
 package pages
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+	"runtime/debug"
+
+	"golang.org/x/sys/unix"
+)
 
 const (
 	// chunk is by what the heap grows.
@@ -20,6 +25,26 @@ func EnlargeHeap() {
 	}
 	next := heapAddress(unshared) &^ (chunk - 1)
 	_, _, _ = unix.Syscall(unix.SYS_MADVISE, next, chunk, unix.MADV_HUGEPAGE)
+}
+
+// EnlargeHeapBy has the heap go on on large pages for n bytes, for a process that is about to make so much: what it makes then is first touched without most of the
+// faults, and found without most of the walks through tables of addresses, which no cache holds for a large heap. It ends with a collection, so it
+// is called while there is little.
+func EnlargeHeapBy(n int64) {
+	if n < leastLarge || refusesAddresses() {
+		return
+	}
+	b := make([]byte, n) // nobody touches it, so it has no memory
+	first := -address(b) & (large - 1)
+	enlarge(b[first : first+(uintptr(n)-first)&^(large-1)])
+	b = nil
+	debug.FreeOSMemory() // the heap has the addresses, and counts no memory for them
+}
+
+// refusesAddresses reports whether the system counts memory that is mapped as memory that is used: then there may be none for addresses alone.
+func refusesAddresses() bool {
+	text, err := os.ReadFile("/proc/sys/vm/overcommit_memory")
+	return err != nil || text[0] == '2'
 }
 
 // heapAddress is where memory of that size is now. Nothing holds it.

@@ -4,3 +4,6 @@ package pages
 
 // EnlargeHeap does nothing: other systems decide by themselves, or not at all.
 func EnlargeHeap() {}
+
+// EnlargeHeapBy does nothing, for the same reason.
+func EnlargeHeapBy(int64) {}

@@ -30,11 +30,12 @@ func NewComputationDeduplicator(o pass.Options) (*pass.Pass, error) {
 		p.Breaks = []pass.Phase{pass.Flattened}
 	}
 	p.Run = func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		manual := directive.MayHaveManual(m)
 		closed := pass.Fact(ctx, m, analysis.FindClosed)
 		e := ctx.Edit(m)
 		first := map[hlo.Hash][]hlo.CompID{}
 		for c := range m.PostOrder() { // callees first: those of equal computations are then the same
-			if closed.Has(c.ID()) || c.ID() == m.Entry().ID() || applied && runs(m, c.ID()) || reducesBetweenDevices(m, c.ID()) || isManualBody(m, c.ID()) {
+			if closed.Has(c.ID()) || c.ID() == m.Entry().ID() || isHeld(m, c.ID(), applied, manual) {
 				continue
 			}
 			now := e.View(c.ID())
@@ -64,33 +65,19 @@ func NewComputationDeduplicator(o pass.Options) (*pass.Pass, error) {
 	return p, nil
 }
 
-// runs reports whether an instruction runs a computation as such: a call, a loop, a branch, or what nothing but a custom call can tell.
-func runs(m hlo.Module, id hlo.CompID) bool {
-	for caller, in := range m.Callers(id) {
-		op := m.MustComputation(caller).MustAt(in).Opcode()
-		if hlo.Info(op).Traits.Has(hlo.TraitControl) || op == hlo.OpCustomCall {
+// isHeld reports whether a computation stays what it is for the sake of one that calls it: the body of a manual computation, since equal ones may be of different
+// axes, what a collective folds with, as XLA keeps it, and, with applied, what an instruction runs as such.
+func isHeld(m hlo.Module, id hlo.CompID, applied, manual bool) bool {
+	for caller, at := range m.Callers(id) {
+		in := m.MustComputation(caller).MustAt(at)
+		if op := in.Opcode(); applied && runs(op) || hlo.Info(op).Traits.Has(hlo.TraitCollective) || manual && op == hlo.OpCall && directive.IsManualBody(m, in) {
 			return true
 		}
 	}
 	return false
 }
 
-// isManualBody reports whether a computation is the body of a manual computation: equal ones may be of different axes.
-func isManualBody(m hlo.Module, id hlo.CompID) bool {
-	for caller, in := range m.Callers(id) {
-		if in := m.MustComputation(caller).MustAt(in); in.Opcode() == hlo.OpCall && directive.IsManualBody(m, in) {
-			return true
-		}
-	}
-	return false
-}
-
-// reducesBetweenDevices reports whether a collective folds with a computation: it stays the collective's own, as XLA keeps it.
-func reducesBetweenDevices(m hlo.Module, id hlo.CompID) bool {
-	for caller, in := range m.Callers(id) {
-		if hlo.Info(m.MustComputation(caller).MustAt(in).Opcode()).Traits.Has(hlo.TraitCollective) {
-			return true
-		}
-	}
-	return false
+// runs reports whether an instruction runs what it calls as such: a call, a loop, a branch, or what nothing but a custom call can tell.
+func runs(op hlo.Opcode) bool {
+	return hlo.Info(op).Traits.Has(hlo.TraitControl) || op == hlo.OpCustomCall
 }

@@ -43,8 +43,9 @@ func NewCallInliner(o pass.Options) (*pass.Pass, error) {
 	}
 	composites, _ := o.List("composites-to-preserve")
 	return &pass.Pass{Name: "call-inliner", About: []hlo.Opcode{hlo.OpCall}, Doc: inlinerDoc, Options: o, Params: inlinerParams, Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+		manual := directive.MayHaveManual(m)
 		return inlineAll(ctx, m, share, func(in hlo.Instruction) bool {
-			return in.Opcode() == hlo.OpCall && mayInline(m, in, composites) && (!single || calledOnce(m, in.Callee(0)))
+			return in.Opcode() == hlo.OpCall && !(manual && directive.IsManualBody(m, in)) && mayInline(in, composites) && (!single || calledOnce(m, in.Callee(0)))
 		})
 	}}, nil
 }
@@ -72,10 +73,7 @@ it can run, and be fused anew, anywhere.`,
 }
 
 // mayInline reports whether a call says nothing against it. Composites whose names are listed stay.
-func mayInline(m hlo.Module, in hlo.Instruction, composites []string) bool {
-	if directive.IsManualBody(m, in) {
-		return false
-	}
+func mayInline(in hlo.Instruction, composites []string) bool {
 	c := in.Common()
 	if c == nil {
 		return true

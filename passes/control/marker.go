@@ -7,6 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/directive"
 	"github.com/gohalo/halo/passes/emit"
 )
 
@@ -32,7 +33,7 @@ have the names of the computation and of the call. Calls of computations that us
 		}
 		marked := false
 		for in := range m.MustComputation(c.ID()).Instructions() {
-			if in.Opcode() != hlo.OpCall || !mayInline(m, in, nil) || !readsParameters(m.MustComputation(in.Callee(0))) || in.Shape().IsToken() {
+			if in.Opcode() != hlo.OpCall || directive.IsManualBody(m, in) || !mayInline(in, nil) || !readsParameters(m.MustComputation(in.Callee(0))) || in.Shape().IsToken() {
 				continue
 			}
 			if !ctx.Spend("call") {

@@ -41,6 +41,16 @@ func calls(in hlo.Instruction, target string) bool {
 	return in.Opcode() == hlo.OpCustomCall && hlo.AttrsOf[hlo.CustomCallAttrs](in).Target == target
 }
 
+// MayHaveManual reports whether a module may have manual computations: most know nothing of Shardy, and need not be asked about each call.
+func MayHaveManual(m hlo.Module) bool {
+	for c := range m.Computations() {
+		if c.Opcodes().Has(hlo.OpCustomCall) {
+			return true
+		}
+	}
+	return false
+}
+
 // IsManualBody reports whether a call runs the body of a manual computation that says how its values are split. That is said of one device's part, and
 // nobody could tell any more if the body were copied to where the call is.
 func IsManualBody(m hlo.Module, call hlo.Instruction) bool {

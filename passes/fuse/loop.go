@@ -23,9 +23,9 @@ Broadcasts, iotas and scalar constants are copied into every fusion that uses th
 recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes. A single instruction is not wrapped.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
+		f := newFuser(ctx, m, e)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
-			f := newFuser(m, e, c)
-			f.ctx = ctx
+			f.begins(c)
 			f.findGroups()
 			f.merge()
 			var edits []func() error // the computation stays as it is until all fusions are made
@@ -50,7 +50,7 @@ recomputing them costs less than memory does. A reduction of several arrays by a
 	},
 }
 
-// fuser works on one computation.
+// fuser works on one computation after the other.
 type fuser struct {
 	ctx     *pass.Context
 	m       hlo.Module
@@ -60,11 +60,11 @@ type fuser struct {
 	depth   idmap.Map[hlo.InstrID, int] // of instructions that are copied: the longest chain of them to a user that is not
 	roots   []hlo.InstrID               // in the order of their ranks
 	members idmap.Map[hlo.InstrID, int]
-	dims    idmap.Map[hlo.InstrID, []int64]     // root → dimensions of its members
-	folded  idmap.Map[hlo.InstrID, [][]int64]   // root → those of what its members fold a few elements of
+	dims    idmap.Map[hlo.InstrID, hlo.Shape]   // root → an array of the dimensions of its members
+	folded  idmap.Map[hlo.InstrID, []hlo.Shape] // root → those of what its members fold a few elements of
 	fused   idmap.Map[hlo.InstrID, hlo.InstrID] // root → the fusion, or its part, that stands for it now
 	// partners are the roots of merged groups by each of them.
-	partners idmap.Map[hlo.InstrID, []hlo.InstrID]
+	partners lists
 	places   idmap.Map[hlo.InstrID, hlo.InstrID] // of merged groups, by their first root
 	windows  *analysis.Windows                   // of chains, which no fusion may narrow
 	rank     []uint32                            // place in an order with operands before users, and one; 0: not known yet
@@ -74,10 +74,18 @@ type fuser struct {
 	within, copies []hlo.InstrID
 
 	seen marks // of one search at a time
+
+	builder *hlo.ComputationBuilder // of fused computations, one after the other
 }
 
-func newFuser(m hlo.Module, e *hlo.Editor, c hlo.Computation) *fuser {
-	return &fuser{m: m, e: e, c: c}
+func newFuser(ctx *pass.Context, m hlo.Module, e *hlo.Editor) *fuser {
+	return &fuser{ctx: ctx, m: m, e: e}
+}
+
+// begins turns to a computation, and forgets all about the one before but the room that it took.
+func (f *fuser) begins(c hlo.Computation) {
+	*f = fuser{ctx: f.ctx, m: f.m, e: f.e, c: c, groups: f.groups.emptied(), roots: f.roots[:0], rank: f.rank, inside: f.inside, within: f.within, copies: f.copies,
+		seen: f.seen, builder: f.builder}
 }
 
 // now is what an instruction of the version before has become.
@@ -98,7 +106,7 @@ func (f *fuser) findGroups() {
 			if f.joinsFolding(in) {
 				continue
 			}
-			f.begin(in, in.OperandInstr(0).Shape().Dimensions())
+			f.begin(in, in.OperandInstr(0).Shape())
 			continue
 		}
 		if roots, ok := f.servesRolls(in); ok {
@@ -117,7 +125,7 @@ func (f *fuser) findGroups() {
 			roots = nil
 		}
 		if len(roots) == 0 {
-			f.begin(in, in.Shape().Dimensions())
+			f.begin(in, in.Shape())
 			continue
 		}
 		f.groups.set(in.ID(), roots)
@@ -130,6 +138,9 @@ func (f *fuser) findGroups() {
 
 // findOrder ranks the instructions. They keep program order if operands stand before users there; a pass may have left them otherwise.
 func (f *fuser) findOrder() []hlo.Instruction {
+	n := int(f.c.IDLimit())
+	f.rank = slices.Grow(f.rank[:0], n)[:n]
+	clear(f.rank)
 	order := slices.AppendSeq(make([]hlo.Instruction, 0, f.c.NumInstructions()), f.c.Instructions())
 	if f.number(order) {
 		return order
@@ -141,9 +152,6 @@ func (f *fuser) findOrder() []hlo.Instruction {
 
 // number takes the ranks from an order. It reports whether operands stand before users there.
 func (f *fuser) number(order []hlo.Instruction) bool {
-	if f.rank == nil {
-		f.rank = make([]uint32, f.c.IDLimit())
-	}
 	sorted := true
 	for i, in := range order {
 		for k := range in.NumOperands() {
@@ -157,8 +165,8 @@ func (f *fuser) number(order []hlo.Instruction) bool {
 // precedes reports whether a stands before b in the order that findOrder has found.
 func (f *fuser) precedes(a, b hlo.InstrID) bool { return f.rank[a] < f.rank[b] }
 
-// begin makes in the root of a group of instructions with some dimensions.
-func (f *fuser) begin(in hlo.Instruction, dims []int64) {
+// begin makes in the root of a group of instructions with the dimensions of an array.
+func (f *fuser) begin(in hlo.Instruction, dims hlo.Shape) {
 	f.roots = append(f.roots, in.ID())
 	f.groups.begin(in)
 	f.members.Set(in.ID(), 1)
@@ -185,7 +193,7 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 			case f.members.Get(g) >= maxMembers:
 				f.remark(in, "the fusion of %%%s has %d instructions already", user.Name(), maxMembers)
 				return nil
-			case !slices.Equal(f.dims.Get(g), in.Shape().Dimensions()) && !f.isFolded(in, g):
+			case !analysis.SameDimensions(f.dims.Get(g), in.Shape()) && !f.isFolded(in, g):
 				f.remark(in, "the fusion of %%%s runs over other dimensions", user.Name())
 				return nil
 			case f.windows.Narrows(in.ID(), g):
@@ -286,9 +294,15 @@ func counts(in hlo.Instruction, most int) bool {
 // fuse puts the members of a group, or of merged groups with these roots, into a computation of their own. What it returns puts the fusion into their
 // place.
 func (f *fuser) fuse(roots []hlo.InstrID) func() error {
-	b := f.e.NewComputation("fused_computation")
+	const name = "fused_computation"
+	if f.builder == nil {
+		f.builder = f.e.NewComputation(name)
+	} else {
+		f.builder.Next(name)
+	}
+	b := f.builder
 	b.SetExecutionThread(f.c.ExecutionThread())
-	if f.inside == nil {
+	if len(f.inside) < int(f.c.IDLimit()) {
 		f.inside = slices.Repeat([]hlo.InstrID{hlo.NoInstr}, int(f.c.IDLimit()))
 	}
 	defer f.forgetInside()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/idmap"
 )
@@ -24,14 +25,25 @@ func (f *fuser) merge() {
 	if f.c.IsScheduled() {
 		return // the merged loop might have to stand both before a user of one result and after an operand of the other
 	}
-	var readers idmap.Map[hlo.InstrID, []hlo.InstrID] // array from outside → the last groups that read it
+	var readers idmap.Map[hlo.InstrID, uint32] // array from outside → of lists, the one of the last groups that read it, and one
+	var lists [][]hlo.InstrID
 	for i := 0; i < len(f.roots); i++ {
 		root := f.roots[i]
 		if !f.mergeable(root) {
 			continue
 		}
 		for _, array := range f.reads(root) {
-			for _, other := range append([]hlo.InstrID{array}, readers.Get(array)...) {
+			of := readers.At(array)
+			if *of == 0 {
+				lists = append(lists, nil)
+				*of = uint32(len(lists))
+			}
+			last := &lists[*of-1]
+			for i := range len(*last) + 1 {
+				other := array
+				if i > 0 {
+					other = (*last)[i-1]
+				}
 				a, b := f.leader(other), f.leader(root)
 				if a == b || !f.mergeable(other) || !f.mayMerge(a, b) {
 					continue
@@ -41,11 +53,10 @@ func (f *fuser) merge() {
 					f.join(all, at)
 				}
 			}
-			of := readers.At(array)
-			if len(*of) == maxReaders {
-				*of = slices.Delete(*of, 0, 1)
+			if len(*last) == maxReaders {
+				*last = slices.Delete(*last, 0, 1)
 			}
-			*of = append(*of, root)
+			*last = append(*last, root)
 		}
 	}
 }
@@ -53,12 +64,12 @@ func (f *fuser) merge() {
 // mergeable reports whether id is the root of a group that may get further results.
 func (f *fuser) mergeable(id hlo.InstrID) bool {
 	in, ok := f.c.At(id)
-	return ok && f.members.Get(id) > 0 && !f.reduces(in) && in.Shape().NumElements() >= leastMerged && slices.Equal(in.Shape().Dimensions(), f.dims.Get(id))
+	return ok && f.members.Get(id) > 0 && !f.reduces(in) && in.Shape().NumElements() >= leastMerged && analysis.SameDimensions(in.Shape(), f.dims.Get(id))
 }
 
 // leader is the group that id has been merged into, named by one of its roots.
 func (f *fuser) leader(id hlo.InstrID) hlo.InstrID {
-	if p := f.partners.Get(id); len(p) > 0 {
+	if p := f.partners.of(id); len(p) > 0 {
 		return p[0]
 	}
 	return id
@@ -66,7 +77,7 @@ func (f *fuser) leader(id hlo.InstrID) hlo.InstrID {
 
 // results are the roots of a merged group.
 func (f *fuser) results(leader hlo.InstrID) []hlo.InstrID {
-	if p := f.partners.Get(leader); len(p) > 0 {
+	if p := f.partners.of(leader); len(p) > 0 {
 		return p
 	}
 	return []hlo.InstrID{leader}
@@ -114,7 +125,7 @@ func (f *fuser) mayMerge(a, b hlo.InstrID) bool {
 			return false
 		}
 	}
-	return f.size(all) <= maxMembers && len(all) <= maxResults && slices.Equal(f.dims.Get(a), f.dims.Get(b)) && !f.wayAround(all)
+	return f.size(all) <= maxMembers && len(all) <= maxResults && analysis.SameDimensions(f.dims.Get(a), f.dims.Get(b)) && !f.wayAround(all)
 }
 
 // wayAround reports whether something that depends on the groups of these roots, and is in none of them, is needed by one of them. It looks no
@@ -247,8 +258,9 @@ func (f *fuser) placeFor(roots []hlo.InstrID) (hlo.InstrID, bool) {
 
 // join makes one group of those with these roots.
 func (f *fuser) join(roots []hlo.InstrID, at hlo.InstrID) {
+	list := f.partners.keep(roots)
 	for _, root := range roots {
-		f.partners.Set(root, roots)
+		f.partners.set(root, list)
 	}
 	f.places.Set(roots[0], at)
 }

@@ -21,7 +21,7 @@ func (f *fuser) reduces(in hlo.Instruction) bool {
 			return false
 		}
 	}
-	dims, axes := in.OperandInstr(0).Shape().Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions
+	dims, axes := in.OperandInstr(0).Shape(), hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions
 	if isWindows {
 		return f.foldsRows(in, k)
 	}
@@ -42,13 +42,13 @@ func (f *fuser) joinsFolding(in hlo.Instruction) bool {
 	}
 	f.groups.set(in.ID(), roots)
 	*f.members.At(roots[0])++
-	f.folded.Set(roots[0], append(f.folded.Get(roots[0]), in.OperandInstr(0).Shape().Dimensions()))
+	f.folded.Set(roots[0], append(f.folded.Get(roots[0]), in.OperandInstr(0).Shape()))
 	return true
 }
 
 // isFolded reports whether an instruction has the dimensions of what a group with this root folds.
 func (f *fuser) isFolded(in hlo.Instruction, root hlo.InstrID) bool {
-	return slices.ContainsFunc(f.folded.Get(root), func(dims []int64) bool { return slices.Equal(dims, in.Shape().Dimensions()) })
+	return slices.ContainsFunc(f.folded.Get(root), func(s hlo.Shape) bool { return analysis.SameDimensions(s, in.Shape()) })
 }
 
 // foldsRows reports whether in folds arrays of wide numbers by a computation on scalars, element by element, for which tiles can be made.
@@ -115,11 +115,11 @@ func (f *fuser) isOneOp(in hlo.Instruction) bool {
 		root.OperandInstr(1).Opcode() == hlo.OpParameter && root.Operand(0) != root.Operand(1)
 }
 
-// isFewPieces reports whether the axes, without those of one element, are neighbours, or are two pieces and the second is the last axes.
-func isFewPieces(dims, axes []int64) bool {
+// isFewPieces reports whether the axes of an array, without those of one element, are neighbours, or are two pieces and the second is the last axes.
+func isFewPieces(dims hlo.Shape, axes []int64) bool {
 	pieces, inside := 0, false
-	for i, d := range dims {
-		if d == 1 {
+	for i := range dims.Rank() {
+		if dims.Dim(i) == 1 {
 			continue
 		}
 		reduced := slices.Contains(axes, int64(i))
@@ -131,11 +131,11 @@ func isFewPieces(dims, axes []int64) bool {
 	return pieces == 1 || pieces == 2 && inside
 }
 
-// isLastPiece reports whether the axes, without those of one element, are the last ones.
-func isLastPiece(dims, axes []int64) bool {
+// isLastPiece reports whether the axes of an array, without those of one element, are the last ones.
+func isLastPiece(dims hlo.Shape, axes []int64) bool {
 	inside, reduced := false, false
-	for i, d := range dims {
-		if d == 1 {
+	for i := range dims.Rank() {
+		if dims.Dim(i) == 1 {
 			continue
 		}
 		reduced = slices.Contains(axes, int64(i))

@@ -19,12 +19,12 @@ for each row, and what follows from that, repeated along the rows, for each elem
 results can be results of the fusion as well. The kernel passes over each row as often as reductions follow from each other, while the row is in a cache near the processor.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
+		f := newFuser(ctx, m, e)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
-			f := newFuser(m, e, c)
-			f.ctx = ctx
 			if c.IsScheduled() {
 				continue
 			}
+			f.begins(c)
 			if err := f.fuseRows(); err != nil {
 				return m, err
 			}
@@ -58,7 +58,7 @@ type band struct {
 
 // fuseRows finds the bands of a computation, each from its first reduction on.
 func (f *fuser) fuseRows() error {
-	if !slices.ContainsFunc(slices.Collect(f.c.Instructions()), f.foldsLastAxis) {
+	if !f.hasRows() {
 		return nil
 	}
 	f.windows = analysis.FindWindows(f.c)
@@ -99,6 +99,19 @@ func (f *fuser) fuseRows() error {
 		}
 	}
 	return nil
+}
+
+// hasRows reports whether the computation reduces rows.
+func (f *fuser) hasRows() bool {
+	if !f.c.Opcodes().Has(hlo.OpReduce) {
+		return false
+	}
+	for in := range f.c.Instructions() {
+		if f.foldsLastAxis(in) {
+			return true
+		}
+	}
+	return false
 }
 
 // foldsLastAxis reports whether in reduces the last axis, and no other one, by an op that kernels fold rows by, from a constant.

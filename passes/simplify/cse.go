@@ -9,6 +9,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/idmap"
 )
 
 // CSE makes equal instructions one.
@@ -102,12 +103,16 @@ func (k *classes) ahead(all iter.Seq[hlo.Instruction]) iter.Seq2[hlo.Instruction
 	const few = 16
 	return func(yield func(hlo.Instruction, uint64) bool) {
 		var next [few]hlo.Instruction
-		var locals [few]uint64
+		var locals, places [few]uint64
 		n := 0
 		flush := func() bool {
 			for i, in := range next[:n] {
 				locals[i] = k.local(in)
-				k.touched += k.slots[k.hash(in, locals[i])>>32&uint64(len(k.slots)-1)]
+				places[i] = k.hash(in, locals[i]) >> 32
+			}
+			mask := uint64(len(k.slots) - 1)
+			for _, at := range places[:n] { // apart: what remembers the local hash waits for all that was read before
+				k.touched += k.slots[at&mask]
 			}
 			for i, in := range next[:n] {
 				if !yield(in, locals[i]) {
@@ -222,12 +227,14 @@ func shardingOf(in hlo.Instruction) *hlo.Sharding {
 func (k *classes) sameCallee(a, b hlo.CompID) bool { return a == b || k.twins.of(a) == k.twins.of(b) }
 
 // twins are computations that were equal before the pass began: while it runs, others may be edited.
-type twins struct{ first map[hlo.CompID]hlo.CompID }
+type twins struct {
+	first idmap.Map[hlo.CompID, hlo.CompID]
+}
 
 // findTwins looks at small computations, as reducers and comparators are.
 func findTwins(m hlo.Module) *twins {
 	const small = 33 // and more
-	t, byHash := &twins{map[hlo.CompID]hlo.CompID{}}, map[hlo.Hash]hlo.Computation{}
+	t, byHash := new(twins), map[hlo.Hash]hlo.Computation{}
 	var bySize [small + 1]int
 	for c := range m.Computations() {
 		bySize[min(c.NumInstructions(), small)]++
@@ -244,7 +251,7 @@ func findTwins(m hlo.Module) *twins {
 		if first, ok := byHash[hash]; !ok {
 			byHash[hash] = c
 		} else if first.Equal(c) {
-			t.first[c.ID()] = first.ID()
+			t.first.Set(c.ID(), first.ID())
 		}
 	}
 	return t
@@ -264,7 +271,7 @@ func hasElided(c hlo.Computation) bool {
 
 // of is the first of the computations that are equal to id.
 func (t *twins) of(id hlo.CompID) hlo.CompID {
-	if first, ok := t.first[id]; ok {
+	if first, ok := t.first.Lookup(id); ok {
 		return first
 	}
 	return id

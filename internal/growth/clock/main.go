@@ -34,7 +34,9 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/budget"
 	"github.com/gohalo/halo/internal/growth"
+	"github.com/gohalo/halo/internal/pages"
 	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/verifier"
@@ -52,7 +54,8 @@ var (
 func main() {
 	log.SetFlags(0)
 	flag.Parse()
-	debug.SetGCPercent(300) // as the command has it
+	debug.SetGCPercent(300) // as the command has it, and large pages, too
+	pages.EnlargeHeapBy(min(heapOfInstruction*int64(slices.Max(lengths())), budget.Left()/4))
 	names := flag.Args()
 	if len(names) == 0 {
 		names = everything()
@@ -66,6 +69,21 @@ func main() {
 			fmt.Printf("%s\t%s\t%s\t%.2f\t%.2f\t%.0f\n", name, shape, row, g, g/walk, w.heap)
 		}
 	}
+}
+
+// heapOfInstruction is what a pipeline may hold of an instruction, while it works on the largest program.
+const heapOfInstruction = 3 << 10
+
+// lengths are the sizes of the programs.
+func lengths() (all []int) {
+	for _, size := range strings.Split(*sizes, ",") {
+		n, err := strconv.Atoi(size)
+		if err != nil {
+			log.Fatal(err)
+		}
+		all = append(all, n)
+	}
+	return all
 }
 
 // everything names what is measured without names: the plain walks, each pass of the named pipelines as it is in there, and the pipelines.
@@ -173,11 +191,7 @@ func (w *work) row(shape string) (cells string, grown float64) {
 	var least []float64
 	var failed string
 	for range *rounds {
-		for i, size := range strings.Split(*sizes, ",") {
-			n, err := strconv.Atoi(size)
-			if err != nil {
-				log.Fatal(err)
-			}
+		for i, n := range lengths() {
 			ns, err := w.one(shape, n)
 			if err != nil {
 				failed, _, _ = strings.Cut(err.Error(), "\n")
@@ -204,7 +218,7 @@ func (w *work) row(shape string) (cells string, grown float64) {
 
 // one is the time for an instruction of programs of n instructions, in nanoseconds.
 func (w *work) one(shape string, n int) (float64, error) {
-	text := growth.Program(shape, n)
+	text := program(shape, n)
 	modules := make([]hlo.Module, max(1, *fewest/n))
 	total := 0
 	for i := range modules {
@@ -231,6 +245,17 @@ func (w *work) one(shape string, n int) (float64, error) {
 	w.heap = float64(peak()) / float64(total)
 	runtime.KeepAlive(modules)
 	return float64(took.Nanoseconds()) / float64(total), nil
+}
+
+var texts = map[string]string{}
+
+// program is the text of a program, made once.
+func program(shape string, n int) string {
+	key := fmt.Sprint(shape, " ", n)
+	if texts[key] == "" {
+		texts[key] = growth.Program(shape, n)
+	}
+	return texts[key]
 }
 
 // profile begins a profile, if one is wanted, in place of the one before; the function that it returns ends it.
