@@ -1,9 +1,6 @@
 package layout
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/emit"
@@ -17,20 +14,20 @@ var Remover = &pass.Pass{
 Values stay as they are: a layout says where elements lie, and only a bitcast looks at that. What a module says of the layouts of its parameters and results stays, too. Modules with a
 bitcast of an array with tiles or dynamic sizes, or to elements of another width, are left alone.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-		found := map[hlo.CompID][]hlo.InstrID{}
+		var found []laidOut
 		for c := range m.Computations() {
 			for in := range c.Instructions() {
-				other := hasOtherLayout(in.Shape())
+				x := laidOut{c: c.ID(), id: in.ID(), to: in.Shape()}
+				other := hasOtherLayout(x.to)
 				if in.Opcode() == hlo.OpBitcast {
-					spelt := isTransposed(in)
-					if (other || hasOtherLayout(in.OperandInstr(0).Shape())) && !spelt {
+					x.from, x.isTransposed = in.OperandInstr(0).Shape(), isTransposed(in)
+					if (other || hasOtherLayout(x.from)) && !x.isTransposed {
 						ctx.Missed(in, "layouts stay: this bitcast looks at bytes")
 						return m, nil
 					}
-					other = other || spelt
 				}
-				if other {
-					found[c.ID()] = append(found[c.ID()], in.ID())
+				if other || x.isTransposed {
+					found = append(found, x)
 				}
 			}
 		}
@@ -38,12 +35,12 @@ bitcast of an array with tiles or dynamic sizes, or to elements of another width
 			return m, nil
 		}
 		e := ctx.Edit(m)
-		for _, id := range slices.Sorted(maps.Keys(found)) {
-			c := e.Computation(id)
-			for _, id := range slices.Backward(found[id]) { // operands of bitcasts have their layouts still
-				if in := c.At(id); in.Opcode() != hlo.OpBitcast || !isTransposed(in) {
-					c.Instr(id).SetShape(inRowMajor(in.Shape()))
-				} else if err := spellOut(c, in); err != nil {
+		for _, x := range found {
+			e.Computation(x.c).Instr(x.id).SetShape(inRowMajor(x.to))
+		}
+		for _, x := range found {
+			if x.isTransposed {
+				if err := x.spellOut(e.Computation(x.c)); err != nil {
 					return m, err
 				}
 			}
@@ -51,6 +48,14 @@ bitcast of an array with tiles or dynamic sizes, or to elements of another width
 		ctx.Count("modules", 1)
 		return e.Freeze(), nil
 	},
+}
+
+// laidOut is an instruction whose layout is taken away, with its shape as it was; of a bitcast also that of the operand, and whether ops say the same.
+type laidOut struct {
+	c            hlo.CompID
+	id           hlo.InstrID
+	from, to     hlo.Shape
+	isTransposed bool
 }
 
 // hasOtherLayout reports whether an array is in a layout that can be taken away.
@@ -90,24 +95,20 @@ func isTransposed(in hlo.Instruction) bool {
 }
 
 // spellOut puts the axes into the order of memory, where the bitcast divides them anew, and puts the new ones into their order.
-func spellOut(c hlo.CompEdit, in hlo.Instruction) error {
-	at, id, shape, operand := emit.Before(c, in), in.ID(), in.Shape(), in.Operand(0)
-	x := in.OperandInstr(0).Shape()
-	from, _ := orderOf(x)
-	to, _ := orderOf(shape)
+func (x laidOut) spellOut(c hlo.CompEdit) error {
+	in := c.At(x.id)
+	at, operand := emit.Before(c, in), in.Operand(0)
+	from, _ := orderOf(x.from)
+	to, _ := orderOf(x.to)
 	v := operand
-	if x.Type() != shape.Type() {
-		v = at.OpOf(hlo.OpBitcastConvert, inRowMajor(x.WithType(shape.Type())), nil, v)
+	if t := x.to.Type(); x.from.Type() != t {
+		v = at.OpOf(hlo.OpBitcastConvert, inRowMajor(x.from.WithType(t)), nil, v)
 	}
 	v = at.Transpose(v, from...)
-	v = at.Reshape(v, to.of(shape.Dimensions())...)
+	v = at.Reshape(v, to.of(x.to.Dimensions())...)
 	v = at.Transpose(v, to.places()...)
 	if v == operand {
-		return emit.Forward(c, id, v)
+		return emit.Forward(c, x.id, v)
 	}
-	if err := emit.Replace(c, id, v); err != nil {
-		return err
-	}
-	c.Instr(v).SetShape(inRowMajor(shape))
-	return nil
+	return emit.Replace(c, x.id, v)
 }

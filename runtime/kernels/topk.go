@@ -53,7 +53,7 @@ func topKCall(s *site) (runtime.Bound, bool) {
 	}
 	in, values := s.shape(0), result.Elem(0)
 	comp, ok := s.m.Computation(s.in.Callee(0))
-	if !ok || in.Rank() == 0 || in.NumElements() == 0 || values.Rank() != in.Rank() || comp.Parameter(0).Shape().Type() != in.Type() {
+	if !ok || in.Rank() == 0 || in.NumElements() == 0 || values.Rank() != in.Rank() || comp.NumParameters() == 0 || comp.Parameter(0).Shape().Type() != in.Type() {
 		return runtime.Bound{}, false
 	}
 	n := in.Dim(in.Rank() - 1)

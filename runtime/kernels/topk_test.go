@@ -43,6 +43,14 @@ func TestTopKCall(t *testing.T) {
 	}
 }
 
+// TestTopKCallRefused has computations that compare nothing: the call is left to the evaluator, which says so.
+func TestTopKCallRefused(t *testing.T) {
+	for _, body := range []string{"ROOT r = pred[] constant(true)", "a = f32[] parameter(0) ROOT r = pred[] is-finite(a)"} {
+		_, ok := chooseFast(siteOf(t, `(f32[8,4], s32[8,4]) custom-call(f32[8,16]), custom_call_target="TopK", called_computations={ { `+body+` } }`))
+		require.False(t, ok, body)
+	}
+}
+
 func TestLargestFirst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
