@@ -50,9 +50,9 @@ var customCalls = map[string]Kernel{
 	"SliceToDynamic": sliceToDynamic,
 
 	// The custom calls that XLA's client writes for decompositions on processors without a library for them.
-	"Qr":                            lapackGeqrf,
-	"ProductOfElementaryReflectors": lapackOrgqr,
-	"Eigh":                          eigh,
+	"Qr": lapackGeqrf,
+	"ProductOfElementaryHouseholderReflectors": lapackOrgqr,
+	"Eigh": eigh,
 
 	"control_dep": order,
 

@@ -275,7 +275,7 @@ func TestQR(t *testing.T) {
 			for i := 1; i < rows; i++ {
 				a.v[i*cols] = 0 // the first column of the first matrix
 			}
-			calls := [][2]string{{"Qr", "ProductOfElementaryReflectors"}}
+			calls := [][2]string{{"Qr", "ProductOfElementaryHouseholderReflectors"}}
 			if l := letters[typ]; l != "" {
 				product := "lapack_" + l + "orgqr_ffi"
 				if strings.HasPrefix(typ, "c") {

@@ -45,7 +45,7 @@ func NewQR(o pass.Options) (*pass.Pass, error) {
 			return m.results(in, q)
 		},
 	}
-	return x.pass("qr-expander", `write Qr and ProductOfElementaryReflectors as loops over reflectors
+	return x.pass("qr-expander", `write Qr and ProductOfElementaryHouseholderReflectors as loops over reflectors
 
 Custom calls to Qr(A) are pairs: R on and above the diagonal, below it the vectors v of the reflectors I - tau·v·vᴴ, whose first element is 1; and the taus. Reflectors are made one by one in
 a block of columns and applied to the others together, as I - V·T·Vᴴ. For the product Q of the reflectors, every column of |A - Q·R| is in norm at most γ(c·m·n) times that of A, with a small
@@ -67,7 +67,7 @@ func qrCall(in hlo.Instruction, lapack bool) qrKind {
 	switch target := hlo.AttrsOf[hlo.CustomCallAttrs](in).Target; {
 	case target == "Qr" || lapack && isLapack(target, "geqrf"):
 		return factorsQR
-	case target == "ProductOfElementaryReflectors" || lapack && (isLapack(target, "orgqr") || isLapack(target, "ungqr")):
+	case target == "ProductOfElementaryHouseholderReflectors" || lapack && (isLapack(target, "orgqr") || isLapack(target, "ungqr")):
 		return multipliesQR
 	}
 	return notQR
@@ -111,7 +111,7 @@ func factored(in hlo.Instruction) []hlo.Shape {
 	return []hlo.Shape{s, hlo.MakeShape(s.Type(), append(d[:batch:batch], min(d[batch], d[batch+1]))...)}
 }
 
-// multiplied is the result of ProductOfElementaryReflectors; nil if there are more reflectors than columns.
+// multiplied is the result of ProductOfElementaryHouseholderReflectors; nil if there are more reflectors than columns.
 func multiplied(in hlo.Instruction) []hlo.Shape {
 	s, taus := in.OperandInstr(0).Shape(), in.OperandInstr(1).Shape()
 	d, td := s.Dimensions(), taus.Dimensions()
