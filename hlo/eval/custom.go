@@ -141,12 +141,19 @@ func uninitialized(c *Call) (*hlo.Literal, error) {
 	return assemble(s, zeroLiteral)
 }
 
-// topKCall sorts each line of the last axis by the comparator, of values or of values and their indices, and keeps the first k, which the
+// topKCall sorts each line of the last axis by the comparator, of values or of values and their indices, or the largest first if there is none, and keeps the first k, which the
 // result's shape says.
 func topKCall(c *Call) (*hlo.Literal, error) {
 	s := c.In.Shape()
-	if len(c.Args) != 1 || c.In.NumCallees() != 1 || !s.IsTuple() || s.NumElems() != 2 {
-		return nil, fmt.Errorf("TopK takes an array and a comparator and gives values and indices")
+	if len(c.Args) != 1 || c.In.NumCallees() > 1 || !s.IsTuple() || s.NumElems() != 2 {
+		return nil, fmt.Errorf("TopK takes an array and at most one comparator and gives values and indices")
+	}
+	if c.In.NumCallees() == 0 {
+		d := dimsOf(s.Elem(0))
+		if len(d) == 0 {
+			return nil, fmt.Errorf("TopK of %v to %v", c.Args[0].Shape(), s)
+		}
+		return topKOf(s, c.Args[0], d[len(d)-1], true)
 	}
 	p, err := c.apply(0)
 	if err != nil {

@@ -236,14 +236,19 @@ ENTRY e {
 	require.ErrorContains(t, err, "device 0 waits in all-reduce r for device 1\n  device 1 has finished")
 }
 
-// TestTopKCall gives the call of XLA:CPU comparators of values, and of values and their indices. Among equals the first comes first.
+// TestTopKCall gives the call of XLA:CPU comparators of values, and of values and their indices, or none. Among equals the first comes first.
 func TestTopKCall(t *testing.T) {
 	for _, comparator := range []string{
+		"",
 		"f { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=GT }",
 		"f { a = f32[] parameter(0) b = f32[] parameter(1) i = s32[] parameter(2) j = s32[] parameter(3) ROOT c = pred[] compare(a, b), direction=GT }",
 	} {
+		called := ""
+		if comparator != "" {
+			called = ", called_computations={f}"
+		}
 		m := parse(t, "HloModule m\n"+comparator+`
-ENTRY e { p = f32[2,4] parameter(0) ROOT c = (f32[2,3], s32[2,3]) custom-call(p), custom_call_target="TopK", called_computations={f} }
+ENTRY e { p = f32[2,4] parameter(0) ROOT c = (f32[2,3], s32[2,3]) custom-call(p), custom_call_target="TopK"`+called+` }
 `)
 		v, err := eval.Module(context.Background(), m, []*hlo.Literal{literal(t, "f32[2,4] {{1, 4, 2, 4}, {0, -1, 7, -1}}")}, eval.Options{})
 		require.NoError(t, err)

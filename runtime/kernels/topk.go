@@ -39,29 +39,44 @@ const (
 // topK is the op: an order of the elements themselves.
 func topK(s *site) (runtime.Bound, bool) {
 	a, t := hlo.AttrsOf[hlo.TopKAttrs](s.in), s.shape(0).Type()
-	if t.Bits() != 8*t.ByteSize() || t.IsComplex() || t.IsFloat() && t.Bits() < 16 {
+	if !isItsKey(t) {
 		return runtime.Bound{}, false
 	}
 	return firstOfRows(s, int(a.K), sortKey{typ: t, descending: a.Largest})
 }
 
-// topKCall is XLA's custom call for the same, whose comparator is any that sorts understand by one key.
+// isItsKey reports whether elements of a type can be ordered as they are.
+func isItsKey(t hlo.PrimitiveType) bool {
+	return t.Bits() == 8*t.ByteSize() && !t.IsComplex() && (!t.IsFloat() || t.Bits() >= 16)
+}
+
+// topKCall is XLA's custom call for the same, whose comparator is any that sorts understand by one key. Without one, as XLA wrote it until 2023, the largest come first.
 func topKCall(s *site) (runtime.Bound, bool) {
 	result := s.in.Shape()
-	if hlo.AttrsOf[hlo.CustomCallAttrs](s.in).Target != "TopK" || s.in.NumOperands() != 1 || s.in.NumCallees() != 1 || !result.IsTuple() || result.NumElems() != 2 {
+	if hlo.AttrsOf[hlo.CustomCallAttrs](s.in).Target != "TopK" || s.in.NumOperands() != 1 || s.in.NumCallees() > 1 || !result.IsTuple() || result.NumElems() != 2 {
 		return runtime.Bound{}, false
 	}
 	in, values := s.shape(0), result.Elem(0)
-	comp, ok := s.m.Computation(s.in.Callee(0))
-	if !ok || in.Rank() == 0 || in.NumElements() == 0 || values.Rank() != in.Rank() || comp.NumParameters() == 0 || comp.Parameter(0).Shape().Type() != in.Type() {
+	if in.Rank() == 0 || in.NumElements() == 0 || values.Rank() != in.Rank() {
 		return runtime.Bound{}, false
 	}
 	n := in.Dim(in.Rank() - 1)
 	k := values.Dim(in.Rank() - 1)
+	ok := true
 	for d := range in.Rank() - 1 {
 		ok = ok && values.Dim(d) == in.Dim(d)
 	}
 	if !ok || k > n || n > math.MaxInt32 || values.Type() != in.Type() {
+		return runtime.Bound{}, false
+	}
+	if s.in.NumCallees() == 0 {
+		if !isItsKey(in.Type()) {
+			return runtime.Bound{}, false
+		}
+		return firstOfRows(s, int(k), sortKey{typ: in.Type(), descending: true})
+	}
+	comp, ok := s.m.Computation(s.in.Callee(0))
+	if !ok || comp.NumParameters() == 0 || comp.Parameter(0).Shape().Type() != in.Type() {
 		return runtime.Bound{}, false
 	}
 	keys, ok := sortKeys(s.m, comp, int(n))

@@ -43,6 +43,15 @@ func TestTopKCall(t *testing.T) {
 	}
 }
 
+// TestTopKCallWithoutComparator has the call as XLA wrote it until 2023: the largest, in total order.
+func TestTopKCallWithoutComparator(t *testing.T) {
+	for _, typ := range []string{"f32", "bf16", "s32", "u8", "f64"} {
+		for _, c := range []struct{ in, out string }{{"7", "7"}, {"3,40", "3,5"}, {"2,2,9", "2,2,3"}} {
+			kernelCase{text: fmt.Sprintf(`(%[1]s[%[3]s], s32[%[3]s]) custom-call(%[1]s[%[2]s]), custom_call_target="TopK"`, typ, c.in, c.out)}.check(t)
+		}
+	}
+}
+
 // TestTopKCallRefused has computations that compare nothing: the call is left to the evaluator, which says so.
 func TestTopKCallRefused(t *testing.T) {
 	for _, body := range []string{"ROOT r = pred[] constant(true)", "a = f32[] parameter(0) ROOT r = pred[] is-finite(a)"} {
