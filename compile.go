@@ -122,6 +122,9 @@ func Compile[M hlo.Module | Module](ctx context.Context, m M, o Options) (*Progr
 		return nil, err
 	}
 	if o.Engine == Eval {
+		if v.module, err = today(ctx, v.module); err != nil {
+			return nil, err
+		}
 		return newProgram(&evaluated{m: v.module, options: o}, SignatureOf(v.module), Stats{}), nil
 	}
 	file, stats, err := lowered(ctx, v, o)
@@ -142,6 +145,15 @@ func Lower[M hlo.Module | Module](ctx context.Context, m M, o Options) (*bef.Fil
 	}
 	file, _, err := lowered(ctx, v, o)
 	return file, err
+}
+
+// today is a module without custom calls of older versions of JAX, which the pipelines rewrite for the other engine.
+func today(ctx context.Context, m hlo.Module) (hlo.Module, error) {
+	pipeline, err := passes.Parse("old-call-rewriter")
+	if err != nil {
+		return m, err
+	}
+	return (&pass.Runner{}).Run(ctx, pipeline, m)
 }
 
 // verified verifies what has not been verified.
