@@ -756,6 +756,26 @@ func powerU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func powerU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// divideS8AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderS8AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideS16AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderS16AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // divideS32AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
 //
 //go:noescape
@@ -766,6 +786,36 @@ func divideS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //go:noescape
 func remainderS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// divideS64AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderS64AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideU8AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderU8AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideU16AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderU16AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // divideU32AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
 //
 //go:noescape
@@ -775,6 +825,16 @@ func divideU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //
 //go:noescape
 func remainderU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideU64AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderU64AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // select8AVX512 sets d to b where a is set, else to c.
 //
@@ -2736,6 +2796,26 @@ func powerU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func powerU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// divideS8AVX2 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderS8AVX2 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideS16AVX2 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderS16AVX2 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // divideS32AVX2 sets d to a / b without its fraction, and all bits of it where b is 0.
 //
 //go:noescape
@@ -2745,6 +2825,26 @@ func divideS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //
 //go:noescape
 func remainderS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideU8AVX2 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderU8AVX2 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideU16AVX2 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderU16AVX2 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // select8AVX2 sets d to b where a is set, else to c.
 //

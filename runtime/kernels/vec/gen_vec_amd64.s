@@ -8210,6 +8210,346 @@ done:
 	VZEROUPPER
 	RET
 
+// func divideS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVSXBD  (DX)(SI*1), Z0
+	VPMOVSXBD  (BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z0
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z0, Z0
+	VCVTTPS2DQ Z0, Z0
+	VPXORD     Z3, Z3, Z3
+	VPCMPD     $0x00, Z3, Z1, K1
+	VMOVUPS    all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS  Z1, Z0, K1, Z4
+	VPMOVDB    Z4, (CX)(SI*1)
+	VPMOVSXBD  16(DX)(SI*1), Z0
+	VPMOVSXBD  16(BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z0
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z0, Z0
+	VCVTTPS2DQ Z0, Z0
+	VPXORD     Z5, Z5, Z5
+	VPCMPD     $0x00, Z5, Z1, K1
+	VMOVUPS    all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS  Z1, Z0, K1, Z6
+	VPMOVDB    Z6, 16(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVSXBD.Z (DX)(SI*1), K1, Z0
+	VPMOVSXBD.Z (BX)(SI*1), K1, Z1
+	VCVTDQ2PS   Z1, Z2
+	VRCP14PS    Z2, Z2
+	VCVTDQ2PS   Z0, Z0
+	VMULPS      all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS      Z2, Z0, Z0
+	VCVTTPS2DQ  Z0, Z0
+	VPXORD      Z7, Z7, Z7
+	VPCMPD      $0x00, Z7, Z1, K2
+	VMOVUPS     all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS   Z1, Z0, K2, Z8
+	VPMOVDB     Z8, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_3f801000<>+0(SB)/4, $0x3f801000
+DATA all32_3f801000<>+4(SB)/4, $0x3f801000
+DATA all32_3f801000<>+8(SB)/4, $0x3f801000
+DATA all32_3f801000<>+12(SB)/4, $0x3f801000
+DATA all32_3f801000<>+16(SB)/4, $0x3f801000
+DATA all32_3f801000<>+20(SB)/4, $0x3f801000
+DATA all32_3f801000<>+24(SB)/4, $0x3f801000
+DATA all32_3f801000<>+28(SB)/4, $0x3f801000
+DATA all32_3f801000<>+32(SB)/4, $0x3f801000
+DATA all32_3f801000<>+36(SB)/4, $0x3f801000
+DATA all32_3f801000<>+40(SB)/4, $0x3f801000
+DATA all32_3f801000<>+44(SB)/4, $0x3f801000
+DATA all32_3f801000<>+48(SB)/4, $0x3f801000
+DATA all32_3f801000<>+52(SB)/4, $0x3f801000
+DATA all32_3f801000<>+56(SB)/4, $0x3f801000
+DATA all32_3f801000<>+60(SB)/4, $0x3f801000
+GLOBL all32_3f801000<>(SB), RODATA|NOPTR, $64
+
+// func remainderS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·remainderS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVSXBD  (DX)(SI*1), Z0
+	VPMOVSXBD  (BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z3
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z3, Z2
+	VCVTTPS2DQ Z2, Z2
+	VPMULLW    Z1, Z2, Z1
+	VPSUBD     Z1, Z0, Z0
+	VPMOVDB    Z0, (CX)(SI*1)
+	VPMOVSXBD  16(DX)(SI*1), Z0
+	VPMOVSXBD  16(BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z3
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z3, Z2
+	VCVTTPS2DQ Z2, Z2
+	VPMULLW    Z1, Z2, Z1
+	VPSUBD     Z1, Z0, Z0
+	VPMOVDB    Z0, 16(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVSXBD.Z (DX)(SI*1), K1, Z0
+	VPMOVSXBD.Z (BX)(SI*1), K1, Z1
+	VCVTDQ2PS   Z1, Z2
+	VRCP14PS    Z2, Z2
+	VCVTDQ2PS   Z0, Z3
+	VMULPS      all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS      Z2, Z3, Z2
+	VCVTTPS2DQ  Z2, Z2
+	VPMULLW     Z1, Z2, Z1
+	VPSUBD      Z1, Z0, Z0
+	VPMOVDB     Z0, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVSXWD    (DX)(SI*2), Z0
+	VPMOVSXWD    (BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPXORD       Z5, Z5, Z5
+	VPCMPD       $0x00, Z5, Z1, K1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K1, Z6
+	VPMOVDW      Z6, (CX)(SI*2)
+	VPMOVSXWD    32(DX)(SI*2), Z0
+	VPMOVSXWD    32(BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPXORD       Z7, Z7, Z7
+	VPCMPD       $0x00, Z7, Z1, K1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K1, Z8
+	VPMOVDW      Z8, 32(CX)(SI*2)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+16, R8
+	CMPQ         AX, R8
+	CMOVQLT      AX, R8
+	MOVQ         $-1, DI
+	BZHIQ        R8, DI, DI
+	KMOVQ        DI, K1
+	VPMOVSXWD.Z  (DX)(SI*2), K1, Z0
+	VPMOVSXWD.Z  (BX)(SI*2), K1, Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPXORD       Z9, Z9, Z9
+	VPCMPD       $0x00, Z9, Z1, K2
+	VMOVUPS      all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K2, Z10
+	VPMOVDW      Z10, K1, (CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_3f800008<>+0(SB)/4, $0x3f800008
+DATA all32_3f800008<>+4(SB)/4, $0x3f800008
+DATA all32_3f800008<>+8(SB)/4, $0x3f800008
+DATA all32_3f800008<>+12(SB)/4, $0x3f800008
+DATA all32_3f800008<>+16(SB)/4, $0x3f800008
+DATA all32_3f800008<>+20(SB)/4, $0x3f800008
+DATA all32_3f800008<>+24(SB)/4, $0x3f800008
+DATA all32_3f800008<>+28(SB)/4, $0x3f800008
+DATA all32_3f800008<>+32(SB)/4, $0x3f800008
+DATA all32_3f800008<>+36(SB)/4, $0x3f800008
+DATA all32_3f800008<>+40(SB)/4, $0x3f800008
+DATA all32_3f800008<>+44(SB)/4, $0x3f800008
+DATA all32_3f800008<>+48(SB)/4, $0x3f800008
+DATA all32_3f800008<>+52(SB)/4, $0x3f800008
+DATA all32_3f800008<>+56(SB)/4, $0x3f800008
+DATA all32_3f800008<>+60(SB)/4, $0x3f800008
+GLOBL all32_3f800008<>(SB), RODATA|NOPTR, $64
+
+// func remainderS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·remainderS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVSXWD    (DX)(SI*2), Z0
+	VPMOVSXWD    (BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z3
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z3, Z2
+	VCVTTPS2DQ   Z2, Z2
+	VPMULLW      Z1, Z2, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPMOVDW      Z0, (CX)(SI*2)
+	VPMOVSXWD    32(DX)(SI*2), Z0
+	VPMOVSXWD    32(BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z3
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z3, Z2
+	VCVTTPS2DQ   Z2, Z2
+	VPMULLW      Z1, Z2, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPMOVDW      Z0, 32(CX)(SI*2)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+16, R8
+	CMPQ         AX, R8
+	CMOVQLT      AX, R8
+	MOVQ         $-1, DI
+	BZHIQ        R8, DI, DI
+	KMOVQ        DI, K1
+	VPMOVSXWD.Z  (DX)(SI*2), K1, Z0
+	VPMOVSXWD.Z  (BX)(SI*2), K1, Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z3
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z3, Z2
+	VCVTTPS2DQ   Z2, Z2
+	VPMULLW      Z1, Z2, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPMOVDW      Z0, K1, (CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func divideS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·divideS32AVX512(SB), NOSPLIT, $0-40
@@ -8372,6 +8712,512 @@ done:
 	VZEROUPPER
 	RET
 
+// func divideS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·divideS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD     (DX)(SI*8), Z0
+	VMOVUPD     (BX)(SI*8), Z1
+	VPABSQ      Z0, Z2
+	VPABSQ      Z1, Z3
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z4
+	VCVTUQQ2PD  Z3, Z5
+	VDIVPD      Z5, Z4, Z4
+	VCVTUQQ2PD  Z2, Z5
+	VMULPD      Z4, Z5, Z5
+	VCVTTPD2UQQ Z5, Z5
+	VPMULLQ     Z3, Z5, Z14
+	VPSUBQ      Z14, Z2, Z2
+	VCVTUQQ2PD  Z2, Z14
+	VMULPD      Z4, Z14, Z4
+	VCVTTPD2UQQ Z4, Z4
+	VPMULLQ     Z3, Z4, Z14
+	VPSUBQ      Z14, Z2, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K1
+	VPXORD      Z6, Z6, Z6
+	VMOVUPD     all64_1<>+0(SB), Z2
+	VBLENDMPD   Z6, Z2, K1, Z7
+	VPADDQ      Z4, Z5, Z2
+	VPADDQ      Z7, Z2, Z2
+	VPXORQ      Z1, Z0, Z0
+	VPSRAQ      $0x3f, Z0, Z0
+	VPXORQ      Z0, Z2, Z2
+	VPSUBQ      Z0, Z2, Z0
+	VPXORD      Z8, Z8, Z8
+	VPCMPQ      $0x00, Z8, Z1, K1
+	VMOVUPD     all64_ffffffffffffffff<>+0(SB), Z1
+	VBLENDMPD   Z1, Z0, K1, Z9
+	VMOVUPD     Z9, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	CMPQ        AX, $+8
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z0
+	VMOVUPD.Z   (BX)(SI*8), K1, Z1
+	VPABSQ      Z0, Z2
+	VPABSQ      Z1, Z3
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z4
+	VCVTUQQ2PD  Z3, Z5
+	VDIVPD      Z5, Z4, Z4
+	VCVTUQQ2PD  Z2, Z5
+	VMULPD      Z4, Z5, Z5
+	VCVTTPD2UQQ Z5, Z5
+	VPMULLQ     Z3, Z5, Z6
+	VPSUBQ      Z6, Z2, Z2
+	VCVTUQQ2PD  Z2, Z6
+	VMULPD      Z4, Z6, Z4
+	VCVTTPD2UQQ Z4, Z4
+	VPMULLQ     Z3, Z4, Z6
+	VPSUBQ      Z6, Z2, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K2
+	VPXORD      Z10, Z10, Z10
+	VMOVUPD     all64_1<>+0(SB), Z2
+	VBLENDMPD   Z10, Z2, K2, Z11
+	VPADDQ      Z4, Z5, Z2
+	VPADDQ      Z11, Z2, Z2
+	VPXORQ      Z1, Z0, Z0
+	VPSRAQ      $0x3f, Z0, Z0
+	VPXORQ      Z0, Z2, Z2
+	VPSUBQ      Z0, Z2, Z0
+	VPXORD      Z12, Z12, Z12
+	VPCMPQ      $0x00, Z12, Z1, K2
+	VMOVUPD     all64_ffffffffffffffff<>+0(SB), Z1
+	VBLENDMPD   Z1, Z0, K2, Z13
+	VMOVUPD     Z13, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_3feffffffffffff0<>+0(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+8(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+16(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+24(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+32(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+40(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+48(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+56(SB)/8, $0x3feffffffffffff0
+GLOBL all64_3feffffffffffff0<>(SB), RODATA|NOPTR, $64
+
+// func remainderS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·remainderS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD     (DX)(SI*8), Z0
+	VMOVUPD     (BX)(SI*8), Z1
+	VPABSQ      Z0, Z2
+	VPABSQ      Z1, Z3
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z4
+	VCVTUQQ2PD  Z3, Z5
+	VDIVPD      Z5, Z4, Z4
+	VCVTUQQ2PD  Z2, Z5
+	VMULPD      Z4, Z5, Z5
+	VCVTTPD2UQQ Z5, Z5
+	VPMULLQ     Z3, Z5, Z10
+	VPSUBQ      Z10, Z2, Z2
+	VCVTUQQ2PD  Z2, Z10
+	VMULPD      Z4, Z10, Z4
+	VCVTTPD2UQQ Z4, Z4
+	VPMULLQ     Z3, Z4, Z10
+	VPSUBQ      Z10, Z2, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K1
+	VPXORD      Z6, Z6, Z6
+	VMOVUPD     all64_1<>+0(SB), Z2
+	VBLENDMPD   Z6, Z2, K1, Z7
+	VPADDQ      Z4, Z5, Z2
+	VPADDQ      Z7, Z2, Z2
+	VPXORQ      Z1, Z0, Z3
+	VPSRAQ      $0x3f, Z3, Z3
+	VPXORQ      Z3, Z2, Z2
+	VPSUBQ      Z3, Z2, Z2
+	VPMULLQ     Z1, Z2, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VMOVUPD     Z0, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	CMPQ        AX, $+8
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z0
+	VMOVUPD.Z   (BX)(SI*8), K1, Z1
+	VPABSQ      Z0, Z2
+	VPABSQ      Z1, Z3
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z4
+	VCVTUQQ2PD  Z3, Z5
+	VDIVPD      Z5, Z4, Z4
+	VCVTUQQ2PD  Z2, Z5
+	VMULPD      Z4, Z5, Z5
+	VCVTTPD2UQQ Z5, Z5
+	VPMULLQ     Z3, Z5, Z6
+	VPSUBQ      Z6, Z2, Z2
+	VCVTUQQ2PD  Z2, Z6
+	VMULPD      Z4, Z6, Z4
+	VCVTTPD2UQQ Z4, Z4
+	VPMULLQ     Z3, Z4, Z6
+	VPSUBQ      Z6, Z2, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K2
+	VPXORD      Z8, Z8, Z8
+	VMOVUPD     all64_1<>+0(SB), Z2
+	VBLENDMPD   Z8, Z2, K2, Z9
+	VPADDQ      Z4, Z5, Z2
+	VPADDQ      Z9, Z2, Z2
+	VPXORQ      Z1, Z0, Z3
+	VPSRAQ      $0x3f, Z3, Z3
+	VPXORQ      Z3, Z2, Z2
+	VPSUBQ      Z3, Z2, Z2
+	VPMULLQ     Z1, Z2, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VMOVUPD     Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXBD  (DX)(SI*1), Z0
+	VPMOVZXBD  (BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z0
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z0, Z0
+	VCVTTPS2DQ Z0, Z0
+	VPXORD     Z3, Z3, Z3
+	VPCMPD     $0x00, Z3, Z1, K1
+	VMOVUPS    all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS  Z1, Z0, K1, Z4
+	VPMOVDB    Z4, (CX)(SI*1)
+	VPMOVZXBD  16(DX)(SI*1), Z0
+	VPMOVZXBD  16(BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z0
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z0, Z0
+	VCVTTPS2DQ Z0, Z0
+	VPXORD     Z5, Z5, Z5
+	VPCMPD     $0x00, Z5, Z1, K1
+	VMOVUPS    all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS  Z1, Z0, K1, Z6
+	VPMOVDB    Z6, 16(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXBD.Z (DX)(SI*1), K1, Z0
+	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
+	VCVTDQ2PS   Z1, Z2
+	VRCP14PS    Z2, Z2
+	VCVTDQ2PS   Z0, Z0
+	VMULPS      all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS      Z2, Z0, Z0
+	VCVTTPS2DQ  Z0, Z0
+	VPXORD      Z7, Z7, Z7
+	VPCMPD      $0x00, Z7, Z1, K2
+	VMOVUPS     all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS   Z1, Z0, K2, Z8
+	VPMOVDB     Z8, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·remainderU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXBD  (DX)(SI*1), Z0
+	VPMOVZXBD  (BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z3
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z3, Z2
+	VCVTTPS2DQ Z2, Z2
+	VPMULLW    Z1, Z2, Z1
+	VPSUBD     Z1, Z0, Z0
+	VPMOVDB    Z0, (CX)(SI*1)
+	VPMOVZXBD  16(DX)(SI*1), Z0
+	VPMOVZXBD  16(BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z3
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z3, Z2
+	VCVTTPS2DQ Z2, Z2
+	VPMULLW    Z1, Z2, Z1
+	VPSUBD     Z1, Z0, Z0
+	VPMOVDB    Z0, 16(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXBD.Z (DX)(SI*1), K1, Z0
+	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
+	VCVTDQ2PS   Z1, Z2
+	VRCP14PS    Z2, Z2
+	VCVTDQ2PS   Z0, Z3
+	VMULPS      all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS      Z2, Z3, Z2
+	VCVTTPS2DQ  Z2, Z2
+	VPMULLW     Z1, Z2, Z1
+	VPSUBD      Z1, Z0, Z0
+	VPMOVDB     Z0, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Z0
+	VPMOVZXWD    (BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPXORD       Z5, Z5, Z5
+	VPCMPD       $0x00, Z5, Z1, K1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K1, Z6
+	VPMOVDW      Z6, (CX)(SI*2)
+	VPMOVZXWD    32(DX)(SI*2), Z0
+	VPMOVZXWD    32(BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPXORD       Z7, Z7, Z7
+	VPCMPD       $0x00, Z7, Z1, K1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K1, Z8
+	VPMOVDW      Z8, 32(CX)(SI*2)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+16, R8
+	CMPQ         AX, R8
+	CMOVQLT      AX, R8
+	MOVQ         $-1, DI
+	BZHIQ        R8, DI, DI
+	KMOVQ        DI, K1
+	VPMOVZXWD.Z  (DX)(SI*2), K1, Z0
+	VPMOVZXWD.Z  (BX)(SI*2), K1, Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPXORD       Z9, Z9, Z9
+	VPCMPD       $0x00, Z9, Z1, K2
+	VMOVUPS      all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K2, Z10
+	VPMOVDW      Z10, K1, (CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·remainderU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Z0
+	VPMOVZXWD    (BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z3
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z3, Z2
+	VCVTTPS2DQ   Z2, Z2
+	VPMULLW      Z1, Z2, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPMOVDW      Z0, (CX)(SI*2)
+	VPMOVZXWD    32(DX)(SI*2), Z0
+	VPMOVZXWD    32(BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z3
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z3, Z2
+	VCVTTPS2DQ   Z2, Z2
+	VPMULLW      Z1, Z2, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPMOVDW      Z0, 32(CX)(SI*2)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+16, R8
+	CMPQ         AX, R8
+	CMOVQLT      AX, R8
+	MOVQ         $-1, DI
+	BZHIQ        R8, DI, DI
+	KMOVQ        DI, K1
+	VPMOVZXWD.Z  (DX)(SI*2), K1, Z0
+	VPMOVZXWD.Z  (BX)(SI*2), K1, Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z3
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z3, Z2
+	VCVTTPS2DQ   Z2, Z2
+	VPMULLW      Z1, Z2, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPMOVDW      Z0, K1, (CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func divideU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·divideU32AVX512(SB), NOSPLIT, $0-40
@@ -8511,6 +9357,166 @@ rest:
 	ADDQ          $+16, SI
 	SUBQ          $+16, AX
 	JMP           rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·divideU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD     (DX)(SI*8), Z0
+	VMOVUPD     (BX)(SI*8), Z1
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z2
+	VCVTUQQ2PD  Z1, Z3
+	VDIVPD      Z3, Z2, Z2
+	VCVTUQQ2PD  Z0, Z3
+	VMULPD      Z2, Z3, Z3
+	VCVTTPD2UQQ Z3, Z3
+	VPMULLQ     Z1, Z3, Z8
+	VPSUBQ      Z8, Z0, Z0
+	VCVTUQQ2PD  Z0, Z8
+	VMULPD      Z2, Z8, Z2
+	VCVTTPD2UQQ Z2, Z2
+	VPMULLQ     Z1, Z2, Z8
+	VPSUBQ      Z8, Z0, Z0
+	VPCMPUQ     $0x01, Z1, Z0, K1
+	VPXORD      Z4, Z4, Z4
+	VMOVUPD     all64_1<>+0(SB), Z0
+	VBLENDMPD   Z4, Z0, K1, Z5
+	VPADDQ      Z2, Z3, Z0
+	VPADDQ      Z5, Z0, Z0
+	VMOVUPD     Z0, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	CMPQ        AX, $+8
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z0
+	VMOVUPD.Z   (BX)(SI*8), K1, Z1
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z2
+	VCVTUQQ2PD  Z1, Z3
+	VDIVPD      Z3, Z2, Z2
+	VCVTUQQ2PD  Z0, Z3
+	VMULPD      Z2, Z3, Z3
+	VCVTTPD2UQQ Z3, Z3
+	VPMULLQ     Z1, Z3, Z4
+	VPSUBQ      Z4, Z0, Z0
+	VCVTUQQ2PD  Z0, Z4
+	VMULPD      Z2, Z4, Z2
+	VCVTTPD2UQQ Z2, Z2
+	VPMULLQ     Z1, Z2, Z4
+	VPSUBQ      Z4, Z0, Z0
+	VPCMPUQ     $0x01, Z1, Z0, K2
+	VPXORD      Z6, Z6, Z6
+	VMOVUPD     all64_1<>+0(SB), Z0
+	VBLENDMPD   Z6, Z0, K2, Z7
+	VPADDQ      Z2, Z3, Z0
+	VPADDQ      Z7, Z0, Z0
+	VMOVUPD     Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·remainderU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD     (DX)(SI*8), Z0
+	VMOVUPD     (BX)(SI*8), Z1
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z2
+	VCVTUQQ2PD  Z1, Z3
+	VDIVPD      Z3, Z2, Z2
+	VCVTUQQ2PD  Z0, Z3
+	VMULPD      Z2, Z3, Z3
+	VCVTTPD2UQQ Z3, Z3
+	VPMULLQ     Z1, Z3, Z8
+	VPSUBQ      Z8, Z0, Z8
+	VCVTUQQ2PD  Z8, Z9
+	VMULPD      Z2, Z9, Z2
+	VCVTTPD2UQQ Z2, Z2
+	VPMULLQ     Z1, Z2, Z9
+	VPSUBQ      Z9, Z8, Z8
+	VPCMPUQ     $0x01, Z1, Z8, K1
+	VPXORD      Z4, Z4, Z4
+	VMOVUPD     all64_1<>+0(SB), Z8
+	VBLENDMPD   Z4, Z8, K1, Z5
+	VPADDQ      Z2, Z3, Z2
+	VPADDQ      Z5, Z2, Z2
+	VPMULLQ     Z1, Z2, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VMOVUPD     Z0, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	CMPQ        AX, $+8
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z0
+	VMOVUPD.Z   (BX)(SI*8), K1, Z1
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z2
+	VCVTUQQ2PD  Z1, Z3
+	VDIVPD      Z3, Z2, Z2
+	VCVTUQQ2PD  Z0, Z3
+	VMULPD      Z2, Z3, Z3
+	VCVTTPD2UQQ Z3, Z3
+	VPMULLQ     Z1, Z3, Z4
+	VPSUBQ      Z4, Z0, Z4
+	VCVTUQQ2PD  Z4, Z5
+	VMULPD      Z2, Z5, Z2
+	VCVTTPD2UQQ Z2, Z2
+	VPMULLQ     Z1, Z2, Z5
+	VPSUBQ      Z5, Z4, Z4
+	VPCMPUQ     $0x01, Z1, Z4, K2
+	VPXORD      Z6, Z6, Z6
+	VMOVUPD     all64_1<>+0(SB), Z4
+	VBLENDMPD   Z6, Z4, K2, Z7
+	VPADDQ      Z2, Z3, Z2
+	VPADDQ      Z7, Z2, Z2
+	VPMULLQ     Z1, Z2, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VMOVUPD     Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JMP         rest
 
 done:
 	VZEROUPPER
@@ -38819,6 +39825,322 @@ done:
 	VZEROUPPER
 	RET
 
+// func divideS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXBD    (DX)(SI*1), Y0
+	VPMOVSXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VPMOVSXBD    8(DX)(SI*1), Y0
+	VPMOVSXBD    8(BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVSXBD    (DX)(SI*1), Y0
+	VPMOVSXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·remainderS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXBD    (DX)(SI*1), Y0
+	VPMOVSXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VPMOVSXBD    8(DX)(SI*1), Y0
+	VPMOVSXBD    8(BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVSXBD    (DX)(SI*1), Y0
+	VPMOVSXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, FMA3
+TEXT ·divideS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXWD    (DX)(SI*2), Y0
+	VPMOVSXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVSXWD    16(DX)(SI*2), Y0
+	VPMOVSXWD    16(BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVSXWD    (DX)(SI*2), Y0
+	VPMOVSXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, FMA3
+TEXT ·remainderS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXWD    (DX)(SI*2), Y0
+	VPMOVSXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVSXWD    16(DX)(SI*2), Y0
+	VPMOVSXWD    16(BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVSXWD    (DX)(SI*2), Y0
+	VPMOVSXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func divideS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·divideS32AVX2(SB), NOSPLIT, $0-40
@@ -38963,6 +40285,322 @@ rest:
 	VPMULLD      Y2, Y3, Y2
 	VPSUBD       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (CX)(SI*4)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VPMOVZXBD    8(DX)(SI*1), Y0
+	VPMOVZXBD    8(BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·remainderU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VPMOVZXBD    8(DX)(SI*1), Y0
+	VPMOVZXBD    8(BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, FMA3
+TEXT ·divideU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, FMA3
+TEXT ·remainderU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
 	ADDQ         $+8, SI
 	SUBQ         $+8, AX
 	JMP          rest

@@ -8,6 +8,7 @@
 //	loop.go     the loop around the body of a kernel: main part, rest, tail
 //	basic.go    arithmetic, comparison, choice, bits
 //	integer.go  what integers need several instructions for
+//	quotient.go quotients of integers
 //	convert.go  changes of type between floats
 //	cast.go     those from and to integers; complex numbers
 //	math.go     functions approximated by polynomials, in terms of
