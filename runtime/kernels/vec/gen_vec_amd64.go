@@ -1466,60 +1466,30 @@ func powerF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func sumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// sumRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func sumRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // greatestF32AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// greatestRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func greatestRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // leastF32AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// leastRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func leastRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // sumF64AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func sumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// sumRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func sumRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestF64AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// greatestRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func greatestRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // leastF64AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// leastRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func leastRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // magnitudeF32AVX512 folds n elements at a into one at d.
 //
@@ -1675,6 +1645,136 @@ func foldOr64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //
 //go:noescape
 func foldXor64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS8AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS8AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU8AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU8AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsI32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsI64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowAddF32AVX512 folds runs of n elements into one at d.
 //
@@ -3391,60 +3491,30 @@ func powerF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func sumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// sumRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func sumRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // greatestF32AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// greatestRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func greatestRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // leastF32AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// leastRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func leastRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // sumF64AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func sumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// sumRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func sumRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestF64AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// greatestRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func greatestRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // leastF64AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// leastRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func leastRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // magnitudeF32AVX2 folds n elements at a into one at d.
 //
@@ -3575,6 +3645,116 @@ func foldOr64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //
 //go:noescape
 func foldXor64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS8AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS8AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU8AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU8AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS16AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS16AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU16AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU16AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsI32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsI64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowAddF32AVX2 folds runs of n elements into one at d.
 //
