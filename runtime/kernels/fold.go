@@ -124,7 +124,7 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 
 // withFoldRuns is a fold with the loop for short runs, if there is one.
 func withFoldRuns[T realNumber](f fold[T], name vec.Name) *fold[T] {
-	f.runs, f.longest = vec.FindFoldRuns(name.In(vec.FoldingRuns), f.short)
+	f.runs, f.longest = vec.FindFoldRuns(name, f.pair, f.short)
 	return &f
 }
 

@@ -1656,10 +1656,20 @@ func sumRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointe
 //go:noescape
 func greatestRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestPairsF32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsF32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // productRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
@@ -1676,10 +1686,20 @@ func sumRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointe
 //go:noescape
 func greatestRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestPairsF64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsF64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // productRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
@@ -1731,50 +1751,100 @@ func leastRunsU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Poin
 //go:noescape
 func greatestRunsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestPairsS32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastRunsS32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsS32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestRunsU32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func greatestRunsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestPairsU32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastRunsU32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsU32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // sumRunsI32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func sumRunsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumPairsI32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func sumPairsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // greatestRunsS64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func greatestRunsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestPairsS64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // leastRunsS64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// leastPairsS64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // greatestRunsU64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func greatestRunsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestPairsU64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // leastRunsU64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// leastPairsU64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumRunsI64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func sumRunsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumPairsI64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func sumPairsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowAddF32AVX512 folds runs of n elements into one at d.
 //
@@ -3656,10 +3726,20 @@ func sumRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func greatestRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestPairsF32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsF32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // productRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
@@ -3676,10 +3756,20 @@ func sumRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func greatestRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestPairsF64AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsF64AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // productRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
@@ -3731,30 +3821,60 @@ func leastRunsU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointe
 //go:noescape
 func greatestRunsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestPairsS32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastRunsS32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsS32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestRunsU32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func greatestRunsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestPairsU32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastRunsU32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsU32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // sumRunsI32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func sumRunsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumPairsI32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func sumPairsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumRunsI64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func sumRunsI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumPairsI64AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func sumPairsI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowAddF32AVX2 folds runs of n elements into one at d.
 //

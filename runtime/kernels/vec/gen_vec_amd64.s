@@ -25499,6 +25499,70 @@ DATA indices<>+56(SB)/4, $0x0000000e
 DATA indices<>+60(SB)/4, $0x0000000f
 GLOBL indices<>(SB), RODATA|NOPTR, $64
 
+// func greatestPairsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·greatestPairsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VCMPPS    $0x03, Z3, Z2, K1
+	VADDPS    Z3, Z2, Z4
+	VMAXPS    Z3, Z2, Z5
+	VMAXPS    Z2, Z3, Z2
+	VPANDD    Z2, Z5, Z2
+	VBLENDMPS Z4, Z2, K1, Z6
+	VMOVUPS   Z6, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+DATA even_lanes32<>+0(SB)/4, $0x00000000
+DATA even_lanes32<>+4(SB)/4, $0x00000002
+DATA even_lanes32<>+8(SB)/4, $0x00000004
+DATA even_lanes32<>+12(SB)/4, $0x00000006
+DATA even_lanes32<>+16(SB)/4, $0x00000008
+DATA even_lanes32<>+20(SB)/4, $0x0000000a
+DATA even_lanes32<>+24(SB)/4, $0x0000000c
+DATA even_lanes32<>+28(SB)/4, $0x0000000e
+DATA even_lanes32<>+32(SB)/4, $0x00000010
+DATA even_lanes32<>+36(SB)/4, $0x00000012
+DATA even_lanes32<>+40(SB)/4, $0x00000014
+DATA even_lanes32<>+44(SB)/4, $0x00000016
+DATA even_lanes32<>+48(SB)/4, $0x00000018
+DATA even_lanes32<>+52(SB)/4, $0x0000001a
+DATA even_lanes32<>+56(SB)/4, $0x0000001c
+DATA even_lanes32<>+60(SB)/4, $0x0000001e
+GLOBL even_lanes32<>(SB), RODATA|NOPTR, $64
+
+DATA odd_lanes32<>+0(SB)/4, $0x00000001
+DATA odd_lanes32<>+4(SB)/4, $0x00000003
+DATA odd_lanes32<>+8(SB)/4, $0x00000005
+DATA odd_lanes32<>+12(SB)/4, $0x00000007
+DATA odd_lanes32<>+16(SB)/4, $0x00000009
+DATA odd_lanes32<>+20(SB)/4, $0x0000000b
+DATA odd_lanes32<>+24(SB)/4, $0x0000000d
+DATA odd_lanes32<>+28(SB)/4, $0x0000000f
+DATA odd_lanes32<>+32(SB)/4, $0x00000011
+DATA odd_lanes32<>+36(SB)/4, $0x00000013
+DATA odd_lanes32<>+40(SB)/4, $0x00000015
+DATA odd_lanes32<>+44(SB)/4, $0x00000017
+DATA odd_lanes32<>+48(SB)/4, $0x00000019
+DATA odd_lanes32<>+52(SB)/4, $0x0000001b
+DATA odd_lanes32<>+56(SB)/4, $0x0000001d
+DATA odd_lanes32<>+60(SB)/4, $0x0000001f
+GLOBL odd_lanes32<>(SB), RODATA|NOPTR, $64
+
 // func leastRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastRunsF32AVX512(SB), NOSPLIT, $0-40
@@ -25873,6 +25937,34 @@ runs4:
 	JLE        runs4
 
 done:
+	VZEROUPPER
+	RET
+
+// func leastPairsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·leastPairsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VCMPPS    $0x03, Z3, Z2, K1
+	VADDPS    Z3, Z2, Z4
+	VMINPS    Z3, Z2, Z5
+	VMINPS    Z2, Z3, Z2
+	VPORD     Z2, Z5, Z2
+	VBLENDMPS Z4, Z2, K1, Z6
+	VMOVUPS   Z6, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
 	VZEROUPPER
 	RET
 
@@ -26412,6 +26504,54 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestPairsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·greatestPairsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VCMPPD    $0x03, Z3, Z2, K1
+	VADDPD    Z3, Z2, Z4
+	VMAXPD    Z3, Z2, Z5
+	VMAXPD    Z2, Z3, Z2
+	VPANDQ    Z2, Z5, Z2
+	VBLENDMPD Z4, Z2, K1, Z6
+	VMOVUPD   Z6, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+DATA even_lanes64<>+0(SB)/8, $0x0000000000000000
+DATA even_lanes64<>+8(SB)/8, $0x0000000000000002
+DATA even_lanes64<>+16(SB)/8, $0x0000000000000004
+DATA even_lanes64<>+24(SB)/8, $0x0000000000000006
+DATA even_lanes64<>+32(SB)/8, $0x0000000000000008
+DATA even_lanes64<>+40(SB)/8, $0x000000000000000a
+DATA even_lanes64<>+48(SB)/8, $0x000000000000000c
+DATA even_lanes64<>+56(SB)/8, $0x000000000000000e
+GLOBL even_lanes64<>(SB), RODATA|NOPTR, $64
+
+DATA odd_lanes64<>+0(SB)/8, $0x0000000000000001
+DATA odd_lanes64<>+8(SB)/8, $0x0000000000000003
+DATA odd_lanes64<>+16(SB)/8, $0x0000000000000005
+DATA odd_lanes64<>+24(SB)/8, $0x0000000000000007
+DATA odd_lanes64<>+32(SB)/8, $0x0000000000000009
+DATA odd_lanes64<>+40(SB)/8, $0x000000000000000b
+DATA odd_lanes64<>+48(SB)/8, $0x000000000000000d
+DATA odd_lanes64<>+56(SB)/8, $0x000000000000000f
+GLOBL odd_lanes64<>(SB), RODATA|NOPTR, $64
+
 // func leastRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastRunsF64AVX512(SB), NOSPLIT, $0-40
@@ -26758,6 +26898,34 @@ runs4:
 	JLE        runs4
 
 done:
+	VZEROUPPER
+	RET
+
+// func leastPairsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·leastPairsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VCMPPD    $0x03, Z3, Z2, K1
+	VADDPD    Z3, Z2, Z4
+	VMINPD    Z3, Z2, Z5
+	VMINPD    Z2, Z3, Z2
+	VPORQ     Z2, Z5, Z2
+	VBLENDMPD Z4, Z2, K1, Z6
+	VMOVUPD   Z6, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
 	VZEROUPPER
 	RET
 
@@ -27218,7 +27386,7 @@ TEXT ·greatestRunsS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSS (SI), Z0
@@ -27403,6 +27571,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestPairsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·greatestPairsS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VPMAXSD   Z3, Z2, Z2
+	VMOVUPS   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
 // func leastRunsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastRunsS32AVX512(SB), NOSPLIT, $0-40
@@ -27410,7 +27601,7 @@ TEXT ·leastRunsS32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSS (SI), Z0
@@ -27595,6 +27786,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func leastPairsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·leastPairsS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VPMINSD   Z3, Z2, Z2
+	VMOVUPS   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
 // func greatestRunsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greatestRunsU32AVX512(SB), NOSPLIT, $0-40
@@ -27602,7 +27816,7 @@ TEXT ·greatestRunsU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSS (SI), Z0
@@ -27787,6 +28001,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestPairsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·greatestPairsU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VPMAXUD   Z3, Z2, Z2
+	VMOVUPS   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
 // func leastRunsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastRunsU32AVX512(SB), NOSPLIT, $0-40
@@ -27794,7 +28031,7 @@ TEXT ·leastRunsU32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSS (SI), Z0
@@ -27979,6 +28216,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func leastPairsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·leastPairsU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VPMINUD   Z3, Z2, Z2
+	VMOVUPS   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
 // func sumRunsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sumRunsI32AVX512(SB), NOSPLIT, $0-40
@@ -27986,7 +28246,7 @@ TEXT ·sumRunsI32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSS (SI), Z0
@@ -28171,6 +28431,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumPairsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·sumPairsI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVUPS   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
 // func greatestRunsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greatestRunsS64AVX512(SB), NOSPLIT, $0-40
@@ -28178,7 +28461,7 @@ TEXT ·greatestRunsS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSD (SI), Z0
@@ -28355,6 +28638,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestPairsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·greatestPairsS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VPMAXSQ   Z3, Z2, Z2
+	VMOVUPD   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
 // func leastRunsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastRunsS64AVX512(SB), NOSPLIT, $0-40
@@ -28362,7 +28668,7 @@ TEXT ·leastRunsS64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSD (SI), Z0
@@ -28539,6 +28845,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func leastPairsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·leastPairsS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VPMINSQ   Z3, Z2, Z2
+	VMOVUPD   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
 // func greatestRunsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greatestRunsU64AVX512(SB), NOSPLIT, $0-40
@@ -28546,7 +28875,7 @@ TEXT ·greatestRunsU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSD (SI), Z0
@@ -28723,6 +29052,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestPairsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·greatestPairsU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VPMAXUQ   Z3, Z2, Z2
+	VMOVUPD   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
 // func leastRunsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·leastRunsU64AVX512(SB), NOSPLIT, $0-40
@@ -28730,7 +29082,7 @@ TEXT ·leastRunsU64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSD (SI), Z0
@@ -28907,6 +29259,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func leastPairsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·leastPairsU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VPMINUQ   Z3, Z2, Z2
+	VMOVUPD   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
 // func sumRunsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sumRunsI64AVX512(SB), NOSPLIT, $0-40
@@ -28914,7 +29289,7 @@ TEXT ·sumRunsI64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSD (SI), Z0
@@ -29088,6 +29463,29 @@ runs4:
 	JLE        runs4
 
 done:
+	VZEROUPPER
+	RET
+
+// func sumPairsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·sumPairsI64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VPADDQ    Z3, Z2, Z2
+	VMOVUPD   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
 	VZEROUPPER
 	RET
 
@@ -56025,6 +56423,34 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestPairsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·greatestPairsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS   (DX), Y0
+	VSHUFPS   $0x88, 32(DX), Y0, Y0
+	VPERMPD   $0xd8, Y0, Y0
+	VMOVUPS   (DX), Y1
+	VSHUFPS   $0xdd, 32(DX), Y1, Y1
+	VPERMPD   $0xd8, Y1, Y1
+	VCMPPS    $0x03, Y1, Y0, Y2
+	VADDPS    Y1, Y0, Y3
+	VMAXPS    Y1, Y0, Y4
+	VMAXPS    Y0, Y1, Y0
+	VPAND     Y0, Y4, Y0
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+32, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
 // func leastRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·leastRunsF32AVX2(SB), NOSPLIT, $0-40
@@ -56371,6 +56797,34 @@ runs4:
 	JLE        runs4
 
 done:
+	VZEROUPPER
+	RET
+
+// func leastPairsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leastPairsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS   (DX), Y0
+	VSHUFPS   $0x88, 32(DX), Y0, Y0
+	VPERMPD   $0xd8, Y0, Y0
+	VMOVUPS   (DX), Y1
+	VSHUFPS   $0xdd, 32(DX), Y1, Y1
+	VPERMPD   $0xd8, Y1, Y1
+	VCMPPS    $0x03, Y1, Y0, Y2
+	VADDPS    Y1, Y0, Y3
+	VMINPS    Y1, Y0, Y4
+	VMINPS    Y0, Y1, Y0
+	VPOR      Y0, Y4, Y0
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+32, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
 	VZEROUPPER
 	RET
 
@@ -56874,6 +57328,34 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestPairsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·greatestPairsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPD   (DX), Y0
+	VUNPCKLPD 32(DX), Y0, Y0
+	VPERMPD   $0xd8, Y0, Y0
+	VMOVUPD   (DX), Y1
+	VUNPCKHPD 32(DX), Y1, Y1
+	VPERMPD   $0xd8, Y1, Y1
+	VCMPPD    $0x03, Y1, Y0, Y2
+	VADDPD    Y1, Y0, Y3
+	VMAXPD    Y1, Y0, Y4
+	VMAXPD    Y0, Y1, Y0
+	VPAND     Y0, Y4, Y0
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPD   Y0, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+32, CX
+	SUBQ      $+4, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
 // func leastRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·leastRunsF64AVX2(SB), NOSPLIT, $0-40
@@ -57192,6 +57674,34 @@ runs4:
 	JLE        runs4
 
 done:
+	VZEROUPPER
+	RET
+
+// func leastPairsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leastPairsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPD   (DX), Y0
+	VUNPCKLPD 32(DX), Y0, Y0
+	VPERMPD   $0xd8, Y0, Y0
+	VMOVUPD   (DX), Y1
+	VUNPCKHPD 32(DX), Y1, Y1
+	VPERMPD   $0xd8, Y1, Y1
+	VCMPPD    $0x03, Y1, Y0, Y2
+	VADDPD    Y1, Y0, Y3
+	VMINPD    Y1, Y0, Y4
+	VMINPD    Y0, Y1, Y0
+	VPOR      Y0, Y4, Y0
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPD   Y0, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+32, CX
+	SUBQ      $+4, AX
+	JNZ       pairs
 	VZEROUPPER
 	RET
 
@@ -57676,7 +58186,7 @@ TEXT ·greatestRunsS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSS (SI), Y0
@@ -57853,6 +58363,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestPairsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·greatestPairsS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS (DX), Y0
+	VSHUFPS $0x88, 32(DX), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS (DX), Y1
+	VSHUFPS $0xdd, 32(DX), Y1, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VPMAXSD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	ADDQ    $+64, DX
+	ADDQ    $+32, CX
+	SUBQ    $+8, AX
+	JNZ     pairs
+	VZEROUPPER
+	RET
+
 // func leastRunsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·leastRunsS32AVX2(SB), NOSPLIT, $0-40
@@ -57860,7 +58393,7 @@ TEXT ·leastRunsS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSS (SI), Y0
@@ -58037,6 +58570,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func leastPairsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leastPairsS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS (DX), Y0
+	VSHUFPS $0x88, 32(DX), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS (DX), Y1
+	VSHUFPS $0xdd, 32(DX), Y1, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VPMINSD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	ADDQ    $+64, DX
+	ADDQ    $+32, CX
+	SUBQ    $+8, AX
+	JNZ     pairs
+	VZEROUPPER
+	RET
+
 // func greatestRunsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·greatestRunsU32AVX2(SB), NOSPLIT, $0-40
@@ -58044,7 +58600,7 @@ TEXT ·greatestRunsU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSS (SI), Y0
@@ -58221,6 +58777,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestPairsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·greatestPairsU32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS (DX), Y0
+	VSHUFPS $0x88, 32(DX), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS (DX), Y1
+	VSHUFPS $0xdd, 32(DX), Y1, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VPMAXUD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	ADDQ    $+64, DX
+	ADDQ    $+32, CX
+	SUBQ    $+8, AX
+	JNZ     pairs
+	VZEROUPPER
+	RET
+
 // func leastRunsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·leastRunsU32AVX2(SB), NOSPLIT, $0-40
@@ -58228,7 +58807,7 @@ TEXT ·leastRunsU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSS (SI), Y0
@@ -58405,6 +58984,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func leastPairsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leastPairsU32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS (DX), Y0
+	VSHUFPS $0x88, 32(DX), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS (DX), Y1
+	VSHUFPS $0xdd, 32(DX), Y1, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VPMINUD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	ADDQ    $+64, DX
+	ADDQ    $+32, CX
+	SUBQ    $+8, AX
+	JNZ     pairs
+	VZEROUPPER
+	RET
+
 // func sumRunsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·sumRunsI32AVX2(SB), NOSPLIT, $0-40
@@ -58412,7 +59014,7 @@ TEXT ·sumRunsI32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSS (SI), Y0
@@ -58589,6 +59191,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumPairsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·sumPairsI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS (DX), Y0
+	VSHUFPS $0x88, 32(DX), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS (DX), Y1
+	VSHUFPS $0xdd, 32(DX), Y1, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	ADDQ    $+64, DX
+	ADDQ    $+32, CX
+	SUBQ    $+8, AX
+	JNZ     pairs
+	VZEROUPPER
+	RET
+
 // func sumRunsI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·sumRunsI64AVX2(SB), NOSPLIT, $0-40
@@ -58596,7 +59221,7 @@ TEXT ·sumRunsI64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	CMPQ         AX, $+7
+	CMPQ         AX, $+9
 	JG           along
 	MOVQ         b+24(FP), SI
 	VBROADCASTSD (SI), Y0
@@ -58762,6 +59387,29 @@ runs4:
 	JLE        runs4
 
 done:
+	VZEROUPPER
+	RET
+
+// func sumPairsI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·sumPairsI64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPD   (DX), Y0
+	VUNPCKLPD 32(DX), Y0, Y0
+	VPERMPD   $0xd8, Y0, Y0
+	VMOVUPD   (DX), Y1
+	VUNPCKHPD 32(DX), Y1, Y1
+	VPERMPD   $0xd8, Y1, Y1
+	VPADDQ    Y1, Y0, Y0
+	VMOVUPD   Y0, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+32, CX
+	SUBQ      $+4, AX
+	JNZ       pairs
 	VZEROUPPER
 	RET
 

@@ -3,8 +3,6 @@ package vec
 import (
 	"math/bits"
 	"unsafe"
-
-	"github.com/gohalo/halo/hlo"
 )
 
 // Number is an element type of folds.
@@ -140,52 +138,4 @@ func FindFold[T Number, S any](name Name, pair func(x, y T) T, portable func(x [
 			*d = pair(*d, portable(x[whole:]))
 		}
 	}
-}
-
-// vectorsOfRun is up to how many vectors long the runs of [FindFoldRuns] are: the number in package gen, which unrolls so many. Of elements of 8 and 16 bits, and of those
-// that are multiplied, which are folded beside other runs only, fewer are better.
-const (
-	vectorsOfRun = 4
-	narrowRun    = 64 // bytes
-	productRun   = 16
-)
-
-// FindFoldRuns returns what sets element i of y to the fold of first and run i of x, as the folding loop of an op in mode [FoldingRuns] folds it, and up to how many elements long
-// runs may be; or nil, if there is none at the level in use. Where assembly leaves a rest, or runs are shorter than it takes, short folds runs onto elements of y that are first already.
-func FindFoldRuns[T Number](name Name, short func(y, x []T, run int)) (fold func(y, x []T, run int, first *T), longest int) {
-	k, size := find(InUse(), name), int(unsafe.Sizeof(*new(T)))
-	if k.loop == nil {
-		return nil, 0
-	}
-	bytes := 32
-	if InUse() == AVX512 {
-		bytes = 64
-	}
-	call := func(y, x []T, run int, first *T) {
-		if len(y) > 0 {
-			k.loop(run, unsafe.Pointer(&y[0]), unsafe.Pointer(&x[:len(y)*run][0]), unsafe.Pointer(first), unsafe.Pointer(&y[len(y)-1]))
-		}
-	}
-	switch {
-	case size < 4:
-		longest = narrowRun / size
-	case name.Op == hlo.OpMultiply:
-		longest = productRun
-	default:
-		return call, vectorsOfRun * bytes / size
-	}
-	const word = 4
-	beside := bytes / max(size, word)
-	return func(y, x []T, run int, first *T) {
-		whole := len(y) / beside * beside
-		if run*size < word {
-			whole = 0
-		}
-		call(y[:whole], x, run, first)
-		rest := y[whole:]
-		for i := range rest {
-			rest[i] = *first
-		}
-		short(rest, x[whole*run:], run)
-	}, longest
 }

@@ -9,12 +9,19 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+const runs = "-runs."
+
 // runFolds fold runs of n elements at a that follow each other, each onto the element at b, into those at d, the last of which is at c.
 func runFolds() (all []kernel) {
 	add := func(key string, lane int, whole func(m *machine)) {
 		all = append(all, kernel{key: key, doc: "folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.", lane: lane, whole: whole})
 	}
-	const runs = "-runs."
+	// Extremes, and sums of integers, are the same in any order.
+	anyOrder := func(name, typ string, lane, beside int, identity uint64, body func(m *machine, x, y vector) vector) {
+		add(name+runs+typ, lane, func(m *machine) { m.reduceRuns(beside, identity, body) })
+		all = append(all, kernel{key: name + "-pairs." + typ, doc: "folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.", lane: lane,
+			whole: func(m *machine) { m.reducePairs(body) }})
+	}
 	for typ, lane := range pairs("f32", 4, "f64", 8) {
 		code := func(x float64) uint64 {
 			if lane == 8 {
@@ -23,8 +30,8 @@ func runFolds() (all []kernel) {
 			return uint64(math.Float32bits(float32(x)))
 		}
 		add("sum"+runs+typ, lane, func(m *machine) { m.reduceRuns(0, 0, func(m *machine, x, y vector) vector { return m.add(x, y) }) })
-		add("greatest"+runs+typ, lane, func(m *machine) { m.reduceRuns(mostBeside/lane, code(math.Inf(-1)), (*machine).maximum) })
-		add("least"+runs+typ, lane, func(m *machine) { m.reduceRuns(mostBeside/lane, code(math.Inf(1)), (*machine).minimum) })
+		anyOrder("greatest", typ, lane, mostBeside/lane, code(math.Inf(-1)), (*machine).maximum)
+		anyOrder("least", typ, lane, mostBeside/lane, code(math.Inf(1)), (*machine).minimum)
 		add("product"+runs+typ, lane, func(m *machine) { m.onlyBeside(func(m *machine, x, y vector) vector { return m.mul(x, y) }) })
 	}
 	integer := func(name string) func(m *machine, x, y vector) vector {
@@ -38,12 +45,14 @@ func runFolds() (all []kernel) {
 		}{
 			{"greatest", "s", "MAXS", top}, {"least", "s", "MINS", top - 1}, {"greatest", "u", "MAXU", 0}, {"least", "u", "MINU", ones}, {"sum", "i", "ADD", 0},
 		} {
-			switch key := op.name + runs + op.sign + typ; {
+			switch typ := op.sign + typ; {
 			case lane < 4 && op.name != "sum":
-				add(key, lane, func(m *machine) { m.narrowBeside(integer(op.instruction)) })
+				add(op.name+runs+typ, lane, func(m *machine) { m.narrowBeside(integer(op.instruction)) })
 			case lane >= 4:
-				add(key, lane, func(m *machine) { m.reduceRuns(mostIntegersBeside, op.identity, integer(op.instruction)) })
-				all[len(all)-1].wideOnly = lane == 8 && op.name != "sum"
+				anyOrder(op.name, typ, lane, mostIntegersBeside, op.identity, integer(op.instruction))
+				for i := range 2 {
+					all[len(all)-1-i].wideOnly = lane == 8 && op.name != "sum"
+				}
 			}
 		}
 	}
@@ -53,7 +62,7 @@ func runFolds() (all []kernel) {
 // Up to so many bytes, or integers, of a run it is better to fold many runs beside each other than one along itself: extremes of floats are several instructions.
 const (
 	mostBeside         = 128
-	mostIntegersBeside = 7
+	mostIntegersBeside = 9
 )
 
 // reduceRuns folds as many runs as there are lanes at once if runs have no more elements than beside says, and what is left, or all, one by one.
@@ -73,6 +82,46 @@ func (m *machine) reduceRuns(beside int, identity uint64, body func(m *machine, 
 // onlyBeside folds as many runs as there are lanes at once, each in order. Their number is a multiple of that.
 func (m *machine) onlyBeside(body func(m *machine, x, y vector) vector) {
 	m.besides(body, m.argument("n"), m.argument("d"), m.argument("a"), m.argument("c"))
+}
+
+// reducePairs folds neighbours: those with even places in two vectors and those with odd ones are two vectors.
+func (m *machine) reducePairs(body func(m *machine, x, y vector) vector) {
+	n, d, a := m.argument("n"), m.argument("d"), m.argument("a")
+	low, high := operand.Mem{Base: a}, operand.Mem{Base: a, Disp: m.width()}
+	var orders [2]vector
+	if m.wide {
+		for i, name := range []string{"even_lanes", "odd_lanes"} {
+			orders[i] = m.copyOf(m.global(fmt.Sprint(name, 8*m.lane), func() {
+				for k := range m.lanes() {
+					if m.lane == 4 {
+						m.AppendDatum(operand.U32(uint32(2*k + i)))
+					} else {
+						m.AppendDatum(operand.U64(uint64(2*k + i)))
+					}
+				}
+			}))
+		}
+	}
+	m.Label("pairs")
+	var parts [2]vector
+	for i := range parts {
+		parts[i] = m.copyOf(low)
+		switch {
+		case m.wide:
+			m.float("VPERMT2", high, orders[i], parts[i])
+			continue
+		case m.lane == 4:
+			m.op("VSHUFPS", operand.U8(0x88+0x55*i), high, parts[i], parts[i])
+		default:
+			m.op([]string{"VUNPCKLPD", "VUNPCKHPD"}[i], high, parts[i], parts[i])
+		}
+		m.op("VPERMPD", operand.U8(0xd8), parts[i], parts[i]) // from halves of vectors to the whole
+	}
+	m.float("VMOVU", body(m, parts[0], parts[1]), operand.Mem{Base: d})
+	m.ADDQ(operand.I32(int32(2*m.width())), a)
+	m.ADDQ(operand.I32(int32(m.width())), d)
+	m.SUBQ(operand.I32(int32(m.lanes())), n)
+	m.JNZ(operand.LabelRef("pairs"))
 }
 
 // narrowBeside is onlyBeside for elements of 8 or 16 bits of which it does not matter whether one is folded twice: runs of at least 32 bits are words, the last of
