@@ -45,35 +45,40 @@ func (w *scalarWriter) converted(from, to scalar.Type, v scalar.Value) scalar.Va
 // remainder32 is what the function of that name does.
 func (w *scalarWriter) remainder32(x, y scalar.Value) (v, other scalar.Value) {
 	wide := w.converted(scalar.F32, scalar.F64, x)
-	ax, ay := w.named("abs", scalar.F64, wide), w.named("abs", scalar.F64, w.converted(scalar.F32, scalar.F64, y))
-	q := w.named("floor", scalar.F64, w.named("divide", scalar.F64, ax, ay))
+	ax, ay, q := w.wholeQuotient(wide, w.converted(scalar.F32, scalar.F64, y))
 	r := w.named("subtract", scalar.F64, ax, w.named("multiply", scalar.F64, q, ay))
-	return w.converted(scalar.F64, scalar.F32, w.signedRest(r, ay, wide)), w.isNoRest(q, exactQuotient, r)
+	return w.converted(scalar.F64, scalar.F32, w.signedRest(r, ax, ay, wide)), w.isLarge(q, exactQuotient, r)
 }
 
 // remainder64 multiplies the whole quotient by the upper and the lower half of the divisor, so that both products are exact, and so are the differences.
 func (w *scalarWriter) remainder64(x, y scalar.Value) (v, other scalar.Value) {
 	const bits, lower = 25, 27
-	ax, ay := w.named("abs", scalar.F64, x), w.named("abs", scalar.F64, y)
-	q := w.named("floor", scalar.F64, w.named("divide", scalar.F64, ax, ay))
+	ax, ay, q := w.wholeQuotient(x, y)
 	high := w.named("and", scalar.U64, ay, w.b.Const(8, ^uint64(1<<lower-1)))
 	low := w.named("subtract", scalar.F64, ay, high)
 	r := w.named("subtract", scalar.F64, ax, w.named("multiply", scalar.F64, q, high))
 	r = w.named("subtract", scalar.F64, r, w.named("multiply", scalar.F64, q, low))
-	return w.signedRest(r, ay, x), w.isNoRest(q, 1<<bits, r)
+	rounded := w.named("subtract", scalar.F64, ax, w.named("multiply", scalar.F64, q, ay))
+	return w.signedRest(r, ax, ay, x), w.isLarge(q, 1<<bits, rounded)
 }
 
-// signedRest is a rest with the sign of x. It is below 0 where the quotient was rounded up to a whole number.
-func (w *scalarWriter) signedRest(r, ay, x scalar.Value) scalar.Value {
+// wholeQuotient is that of the magnitudes of x and y.
+func (w *scalarWriter) wholeQuotient(x, y scalar.Value) (ax, ay, q scalar.Value) {
+	ax, ay = w.named("abs", scalar.F64, x), w.named("abs", scalar.F64, y)
+	return ax, ay, w.named("floor", scalar.F64, w.named("divide", scalar.F64, ax, ay))
+}
+
+// signedRest is the rest r with the sign of x. It is below 0 where the quotient was rounded up to a whole number, and no number where the divisor is infinite.
+func (w *scalarWriter) signedRest(r, ax, ay, x scalar.Value) scalar.Value {
 	negative := w.named("lt", scalar.F64, r, w.b.Const(8, 0))
 	r = w.named("select", scalar.U64, negative, w.named("add", scalar.F64, r, ay), r)
+	r = w.named("select", scalar.U64, w.named("lt", scalar.F64, ax, ay), ax, r)
 	return w.named("or", scalar.U64, r, w.named("and", scalar.U64, x, w.b.Const(8, 1<<63)))
 }
 
-// isNoRest reports whether a quotient is no number below a limit, or the rest none: that of an infinite divisor.
-func (w *scalarWriter) isNoRest(q scalar.Value, limit float64, r scalar.Value) scalar.Value {
-	exact := w.named("lt", scalar.F64, q, w.b.ConstFloat64(limit))
-	return w.named("not", scalar.Pred, w.named("and", scalar.Pred, exact, w.named("eq", scalar.F64, r, r)))
+// isLarge reports whether a quotient is not below a limit, though the rest is a number.
+func (w *scalarWriter) isLarge(q scalar.Value, limit float64, rest scalar.Value) scalar.Value {
+	return w.named("and", scalar.Pred, w.named("le", scalar.F64, w.b.ConstFloat64(limit), q), w.named("eq", scalar.F64, rest, rest))
 }
 
 // quotient is what the function of that name does where no infinities and zeros have to be recovered.
