@@ -175,24 +175,28 @@ func extremeRow[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](l
 	fold := foldOf[T](op)
 	return func(row []byte, at int, value, index []byte) {
 		x := elems[T](row)
-		best, in := fold.run(x[:min(extremeBlock, len(x))]), 0
-		for k := extremeBlock; k < len(x) && best == best; k += extremeBlock {
-			if v := fold.run(x[k:min(k+extremeBlock, len(x))]); v != v || v != best && (v > best) == largest {
-				best, in = v, k
-			}
-		}
-		place := in
-		if best != best {
-			for x[place] == x[place] {
-				place++
-			}
+		place := 0
+		if len(x) <= shortRun {
+			place = firstExtreme(x, largest)
 		} else {
-			for x[place] != best {
-				place++
+			best := fold.run(x[:min(extremeBlock, len(x))])
+			for k := extremeBlock; k < len(x) && best == best; k += extremeBlock {
+				if v := fold.run(x[k:min(k+extremeBlock, len(x))]); v != v || v != best && (v > best) == largest {
+					best, place = v, k
+				}
+			}
+			if best != best {
+				for x[place] == x[place] {
+					place++
+				}
+			} else {
+				for x[place] != best {
+					place++
+				}
 			}
 		}
 		v := x[place]
-		if best == 0 && last { // of zeros, the last
+		if v == 0 && last { // of zeros, the last
 			for k := len(x) - 1; k >= 0; k-- {
 				if x[k] == 0 {
 					v = x[k]
@@ -202,6 +206,23 @@ func extremeRow[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](l
 		}
 		elems[T](value)[0], elems[I](index)[0] = v, I(at+place)
 	}
+}
+
+// firstExtreme is the place of the first NaN, or else of the first of the largest or smallest elements.
+func firstExtreme[T int32 | int64 | uint32 | float32 | float64](x []T, largest bool) (place int) {
+	best := x[0]
+	if best != best {
+		return 0
+	}
+	for i, v := range x[1:] {
+		if v != v {
+			return i + 1
+		}
+		if v != best && (v > best) == largest {
+			best, place = v, i+1
+		}
+	}
+	return place
 }
 
 // bytesOf is the memory of v.

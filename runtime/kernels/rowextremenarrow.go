@@ -39,31 +39,23 @@ func probeNarrow[I int32 | int64](t hlo.PrimitiveType, r *rowLanes) func(row []b
 		return nil
 	}
 	const magnitude = 1<<15 - 1
+	infinity := int32(format.FromFloat32(infinite[float32](1)))
 	return func(row []byte, at int, value, index []byte) {
 		x := elems[uint16](row)
-		best, in := n.fold(x[:min(extremeBlock, len(x))]), 0
-		for k := extremeBlock; k < len(x) && best == best; k += extremeBlock {
-			if v := n.fold(x[k:min(k+extremeBlock, len(x))]); v != v || v != best && (v > best) == largest {
-				best, in = v, k
+		var place int
+		if len(x) <= shortNarrowRow {
+			place = firstExtremeCode(x, infinity, largest)
+		} else {
+			best, in := n.fold(x[:min(extremeBlock, len(x))]), 0
+			for k := extremeBlock; k < len(x) && best == best; k += extremeBlock {
+				if v := n.fold(x[k:min(k+extremeBlock, len(x))]); v != v || v != best && (v > best) == largest {
+					best, in = v, k
+				}
 			}
-		}
-		place := in
-		switch code := format.FromFloat32(best); {
-		case best != best:
-			for !format.IsNaN(x[place]) {
-				place++
-			}
-		case best == 0:
-			for x[place]&magnitude != 0 {
-				place++
-			}
-		default:
-			for x[place] != code {
-				place++
-			}
+			place = in + firstExtremeCode(x[in:min(in+extremeBlock, len(x))], infinity, largest)
 		}
 		v := x[place]
-		if best == 0 && last { // of zeros, the last
+		if v&magnitude == 0 && last { // of zeros, the last
 			for k := len(x) - 1; k >= 0; k-- {
 				if x[k]&magnitude == 0 {
 					v = x[k]
@@ -73,4 +65,25 @@ func probeNarrow[I int32 | int64](t hlo.PrimitiveType, r *rowLanes) func(row []b
 		}
 		elems[uint16](value)[0], elems[I](index)[0] = v, I(at+place)
 	}
+}
+
+// shortNarrowRow is the number of elements up to which comparing codes one by one is better than folding them.
+const shortNarrowRow = 64
+
+// firstExtremeCode is the place of the first NaN among codes of bf16 or f16, or else of the first that is largest, or smallest. Their order is that of their magnitudes, with signs.
+func firstExtremeCode(x []uint16, infinity int32, largest bool) (place int) {
+	best := int32(-1 << 31)
+	for i, code := range x {
+		key := int32(code &^ (1 << 15))
+		if key > infinity {
+			return i
+		}
+		if code>>15 != 0 == largest {
+			key = -key
+		}
+		if key > best {
+			best, place = key, i
+		}
+	}
+	return place
 }
