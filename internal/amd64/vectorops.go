@@ -181,6 +181,8 @@ const (
 	VRNDSCALEPS
 	VRNDSCALEPD
 	VRSQRT14PD
+	VRCP14PS
+	VRCPPS
 	VSCALEFPS
 	VSCALEFPD
 	VSHUFPS
@@ -387,6 +389,8 @@ var vectorForms = [...]vectorForm{
 	VRNDSCALEPS:   {"VRNDSCALEPS", 3, 1, 0x08, 0, rm, 0},
 	VRNDSCALEPD:   {"VRNDSCALEPD", 3, 1, 0x09, 1, rm, 0},
 	VRSQRT14PD:    {"VRSQRT14PD", 2, 1, 0x4E, 1, rm, 0},
+	VRCP14PS:      {"VRCP14PS", 2, 1, 0x4C, 0, rm, 0},
+	VRCPPS:        {"VRCPPS", 1, 0, 0x53, 0, rm, 0},
 	VSCALEFPS:     {"VSCALEFPS", 2, 1, 0x2C, 0, rvm, 0},
 	VSCALEFPD:     {"VSCALEFPD", 2, 1, 0x2C, 1, rvm, 0},
 	VSHUFPS:       {"VSHUFPS", 1, 0, 0xC6, 0, rvm, 0},

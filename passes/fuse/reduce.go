@@ -23,7 +23,7 @@ func (f *fuser) reduces(in hlo.Instruction) bool {
 	}
 	dims, axes := in.OperandInstr(0).Shape(), hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions
 	if isWindows {
-		return f.foldsRows(in, k)
+		return f.foldsRows(in, k) && !isNarrow(in.OperandInstr(0).Shape().Type())
 	}
 	if k > 1 {
 		return f.foldsRows(in, k) && isLastPiece(dims, axes)
@@ -51,14 +51,15 @@ func (f *fuser) isFolded(in hlo.Instruction, root hlo.InstrID) bool {
 	return slices.ContainsFunc(f.folded.Get(root), func(s hlo.Shape) bool { return analysis.SameDimensions(s, in.Shape()) })
 }
 
-// foldsRows reports whether in folds arrays of wide numbers by a computation on scalars, element by element, for which tiles can be made.
+// foldsRows reports whether in folds arrays of numbers by a computation on scalars, element by element, for which tiles can be made.
 func (f *fuser) foldsRows(in hlo.Instruction, arrays int) bool {
 	c, ok := f.m.Computation(in.Callee(0))
 	if !ok || in.Shape().NumLeaves() != arrays || c.Root().Opcode() != hlo.OpTuple {
 		return false
 	}
 	for i := range arrays {
-		if t := in.OperandInstr(i).Shape().Type(); t.IsFloat() && t.Bits() < 32 || c.Parameter(i).Shape().Type() != t {
+		t := in.OperandInstr(i).Shape().Type()
+		if t.IsFloat() && t.Bits() < 16 || c.Parameter(i).Shape().Type() != t {
 			return false
 		}
 	}
@@ -70,6 +71,9 @@ func (f *fuser) foldsRows(in hlo.Instruction, arrays int) bool {
 	}
 	return true
 }
+
+// isNarrow reports whether tiles hold elements of a type as f32.
+func isNarrow(t hlo.PrimitiveType) bool { return t.IsFloat() && t.Bits() < 32 }
 
 // spares reports whether an instruction alone saves an array that is repeated or counts: the positions of a reduction of several arrays, for example, or
 // a row's sum by which each of its elements is divided.

@@ -37,6 +37,13 @@ func narrowBF16() vec.Loop {
 	})
 }
 
+// narrowF16 encodes f16.
+func narrowF16() vec.Loop {
+	return vec.Find(vec.Of(hlo.OpConvert, hlo.F32, hlo.F16), func(n int, d, a, _, _ unsafe.Pointer) {
+		minifloat.NarrowF16(unsafe.Slice((*uint16)(d), n), unsafe.Slice((*float32)(a), n))
+	})
+}
+
 func widenBF16() vec.Loop {
 	return vec.Find(vec.Of(hlo.OpConvert, hlo.BF16, hlo.F32), func(n int, d, a, _, _ unsafe.Pointer) {
 		minifloat.WidenBF16(unsafe.Slice((*float32)(d), n), unsafe.Slice((*uint16)(a), n))

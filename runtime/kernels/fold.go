@@ -20,14 +20,14 @@ type fold[T any] struct {
 	columns func(y, x []T)
 	// block sets d to the fold of a run of up to sumBlock elements; or is nil, and run is to be called.
 	block func(d *T, x []T)
-	// runs does what each does for runs of up to longest elements. It is better than short from shortest on.
-	runs              func(y, x []T, run int, first *T)
-	longest, shortest int
+	// runs does what each does for runs of up to longest elements, and better than short.
+	runs    func(y, x []T, run int, first *T)
+	longest int
 }
 
 // takesRuns reports whether runs is the way to fold runs of a length.
 func (f *fold[T]) takesRuns(run int) bool {
-	return f.runs != nil && run >= f.shortest && run <= f.longest
+	return run <= f.longest
 }
 
 // each sets y[i] to the fold of first and run i of x, all runs as long.
@@ -107,27 +107,24 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 		pair := func(x, y T) T { return x + y }
 		name := vec.Of(op, vec.Unsigned(t))
 		block := vec.FindFold(name.In(vec.Folding), pair, vec.SumOf[T])
-		return withFoldRuns(fold[T]{pair, sumBlocks(runLoop(block, vec.SumOf[T])), rowsLoop(name, sumRows[T]), sumShort[T], sumColumns[T], block, nil, 0, 0}, name)
+		return withFoldRuns(fold[T]{pair, sumBlocks(runLoop(block, vec.SumOf[T])), rowsLoop(name, sumRows[T]), sumShort[T], sumColumns[T], block, nil, 0}, name)
 	case hlo.OpMultiply:
-		return &fold[T]{func(x, y T) T { return x * y }, multiplyRun[T], rowsLoop(vec.Of(op, vec.Unsigned(t)), multiplyRows[T]), multiplyShort[T], multiplyColumns[T], nil, nil, 0, 0}
+		return withFoldRuns(fold[T]{func(x, y T) T { return x * y }, multiplyRun[T], rowsLoop(vec.Of(op, vec.Unsigned(t)), multiplyRows[T]), multiplyShort[T], multiplyColumns[T], nil, nil, 0}, vec.Of(op, t))
 	case hlo.OpMaximum:
 		pair := func(x, y T) T { return max(x, y) }
 		block := vec.FindFold(vec.Of(op, t).In(vec.Folding), pair, maxRun[T])
-		return withFoldRuns(fold[T]{pair, runLoop(block, maxRun[T]), rowsLoop(vec.Of(op, t), maxRows[T]), maxShort[T], maxColumns[T], block, nil, 0, shortestExtreme}, vec.Of(op, t))
+		return withFoldRuns(fold[T]{pair, runLoop(block, maxRun[T]), rowsLoop(vec.Of(op, t), maxRows[T]), maxShort[T], maxColumns[T], block, nil, 0}, vec.Of(op, t))
 	case hlo.OpMinimum:
 		pair := func(x, y T) T { return min(x, y) }
 		block := vec.FindFold(vec.Of(op, t).In(vec.Folding), pair, minRun[T])
-		return withFoldRuns(fold[T]{pair, runLoop(block, minRun[T]), rowsLoop(vec.Of(op, t), minRows[T]), minShort[T], minColumns[T], block, nil, 0, shortestExtreme}, vec.Of(op, t))
+		return withFoldRuns(fold[T]{pair, runLoop(block, minRun[T]), rowsLoop(vec.Of(op, t), minRows[T]), minShort[T], minColumns[T], block, nil, 0}, vec.Of(op, t))
 	}
 	return nil
 }
 
-// shortestExtreme is the length from which on extremes of runs are found by vectors, where NaN takes several instructions for each step.
-const shortestExtreme = 5
-
 // withFoldRuns is a fold with the loop for short runs, if there is one.
 func withFoldRuns[T realNumber](f fold[T], name vec.Name) *fold[T] {
-	f.runs, f.longest = vec.FindFoldRuns[T](name.In(vec.FoldingRuns))
+	f.runs, f.longest = vec.FindFoldRuns(name, f.pair, f.short)
 	return &f
 }
 
@@ -188,7 +185,7 @@ func foldBy[T any](pair func(x, y T) T) *fold[T] {
 				}
 				y[c] = v
 			}
-		}, nil, nil, 0, 0}
+		}, nil, nil, 0}
 }
 
 // rowsLoop is a loop of package vec as fold.rows.

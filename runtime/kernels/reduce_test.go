@@ -144,7 +144,7 @@ func TestFusedRowLanes(t *testing.T) {
 		strings.Replace(argmax, "select(keep, a, b)", "select(first, a, b)", 1), strings.ReplaceAll(argmax, "or(gt, ne)", "or(gt, gt)"),
 		strings.ReplaceAll(argmax, "select(first, i, j)", "add(i, j)")}
 	for _, reducer := range reducers {
-		for _, typ := range []string{"f32", "f64", "s32", "u8"} {
+		for _, typ := range []string{"f32", "f64", "s32", "u8", "bf16", "f16"} {
 			for _, s := range [][2]string{{"4", "4,5"}, {"300", "300,40"}, {"3", "3,1100"}, {"2", "2,20001"}, {"2,9", "2,9,77"}, {"", "33000"}} {
 				for _, body := range []string{"x = T[S] parameter(0) y = T[S] maximum(x, x)", "y = T[S] parameter(0)"} {
 					axis := fmt.Sprint(strings.Count(s[1], ","))
@@ -160,8 +160,14 @@ func TestFusedRowLanes(t *testing.T) {
 
 // TestExtremes finds not-a-numbers and zeros of both signs where the evaluator finds them.
 func TestExtremes(t *testing.T) {
+	for _, typ := range []string{"f32", "bf16", "f16"} {
+		testExtremes(t, typ)
+	}
+}
+
+func testExtremes(t *testing.T, typ string) {
 	s := siteOf(t, strings.ReplaceAll("(T[8], s32[8]) fusion(T[8,1200], T[]), kind=kInput, calls={ x = T[8,1200] parameter(0) i = T[] parameter(1) n = s32[8,1200] iota(), "+
-		"iota_dimension=1 z = s32[] constant(0) ROOT r = ( T[8], s32[8]) reduce(x, n, i, z), dimensions={1}, to_apply="+argmax+" }", "T[", "f32["))
+		"iota_dimension=1 z = s32[] constant(0) ROOT r = ( T[8], s32[8]) reduce(x, n, i, z), dimensions={1}, to_apply="+argmax+" }", "T[", typ+"["))
 	bound, ok := chooseFast(s)
 	require.True(t, ok)
 	x, init := elems[float32](runtime.AlignedBytes(8*1200*4)), elems[float32](runtime.AlignedBytes(4))
@@ -182,7 +188,15 @@ func TestExtremes(t *testing.T) {
 	row(6)[1199] = 1
 	var args []*hlo.Literal
 	for i, v := range [][]float32{x, init} {
-		l, err := hlo.NewLiteral(s.shape(i), bytesOf(v))
+		data := bytesOf(v)
+		if format, narrow := testFormats[s.shape(i).Type()]; narrow {
+			codes := make([]uint16, len(v))
+			for k, x := range v {
+				codes[k] = format.FromFloat32(x)
+			}
+			data = bytesOf(codes)
+		}
+		l, err := hlo.NewLiteral(s.shape(i), data)
 		require.NoError(t, err)
 		args = append(args, l)
 	}

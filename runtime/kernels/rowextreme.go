@@ -33,6 +33,8 @@ func positions(in hlo.Instruction, n int) bool {
 
 func extremeAs[I int32 | int64](comp hlo.Computation, r *rowLanes) func(row []byte, at int, value, index []byte) {
 	switch comp.Parameter(0).Shape().Type() {
+	case hlo.BF16, hlo.F16:
+		return probeNarrow[I](comp.Parameter(0).Shape().Type(), r)
 	case hlo.F32:
 		return probe[float32, I](r, []float32{-1, negativeZero[float32](), 0, 1, infinite[float32](1), infinite[float32](-1), notANumber[float32]()})
 	case hlo.F64:
@@ -85,8 +87,17 @@ func onlyCompares(comp hlo.Computation) bool {
 
 func isParameterOf(in hlo.Instruction) bool { return in.Opcode() == hlo.OpParameter }
 
-// probe runs the computation on all pairs of the values, in positions before, equal and after.
 func probe[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *rowLanes, values []T) func(row []byte, at int, value, index []byte) {
+	largest, last, ok := probed[T, I](r, values, bytesOf[T], elems[T])
+	if !ok {
+		return nil
+	}
+	return extremeRow[T, I](largest, last)
+}
+
+// probed runs the computation on all pairs of the values, in positions before, equal and after, and reports which of those that are recognised it is. In memory values are as
+// encode has them.
+func probed[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *rowLanes, values []T, encode func([]T) []byte, decode func([]byte) []T) (largest, last, ok bool) {
 	type element struct {
 		v T
 		i I
@@ -107,7 +118,7 @@ func probe[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *row
 			v, at = append(v, e.v), append(at, e.i)
 		}
 		if i == 0 {
-			return bytesOf(v)
+			return encode(v)
 		}
 		return bytesOf(at)
 	}
@@ -117,7 +128,7 @@ func probe[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *row
 		f.x = append(f.x, bytes(after, i))
 	}
 	r.program.Run(0, len(before), &f.laneFrame)
-	v, at := elems[T](f.acc[1][0]), elems[I](f.acc[1][1])
+	v, at := decode(f.acc[1][0]), elems[I](f.acc[1][1])
 	for _, largest := range []bool{true, false} {
 		for _, last := range []bool{true, false} {
 			same := true
@@ -127,11 +138,11 @@ func probe[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *row
 				same = same && bitsEqual(wantV, v[k]) && wantAt == at[k]
 			}
 			if same {
-				return extremeRow[T, I](largest, last)
+				return largest, last, true
 			}
 		}
 	}
-	return nil
+	return false, false, false
 }
 
 // chooseExtreme is the computation that is recognised: the first NaN, or else the largest (or smallest); of equal ones the lower position, and the value of the last or
@@ -164,24 +175,28 @@ func extremeRow[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](l
 	fold := foldOf[T](op)
 	return func(row []byte, at int, value, index []byte) {
 		x := elems[T](row)
-		best, in := fold.run(x[:min(extremeBlock, len(x))]), 0
-		for k := extremeBlock; k < len(x) && best == best; k += extremeBlock {
-			if v := fold.run(x[k:min(k+extremeBlock, len(x))]); v != v || v != best && (v > best) == largest {
-				best, in = v, k
-			}
-		}
-		place := in
-		if best != best {
-			for x[place] == x[place] {
-				place++
-			}
+		place := 0
+		if len(x) <= shortRun {
+			place = firstExtreme(x, largest)
 		} else {
-			for x[place] != best {
-				place++
+			best := fold.run(x[:min(extremeBlock, len(x))])
+			for k := extremeBlock; k < len(x) && best == best; k += extremeBlock {
+				if v := fold.run(x[k:min(k+extremeBlock, len(x))]); v != v || v != best && (v > best) == largest {
+					best, place = v, k
+				}
+			}
+			if best != best {
+				for x[place] == x[place] {
+					place++
+				}
+			} else {
+				for x[place] != best {
+					place++
+				}
 			}
 		}
 		v := x[place]
-		if best == 0 && last { // of zeros, the last
+		if v == 0 && last { // of zeros, the last
 			for k := len(x) - 1; k >= 0; k-- {
 				if x[k] == 0 {
 					v = x[k]
@@ -191,6 +206,23 @@ func extremeRow[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](l
 		}
 		elems[T](value)[0], elems[I](index)[0] = v, I(at+place)
 	}
+}
+
+// firstExtreme is the place of the first NaN, or else of the first of the largest or smallest elements.
+func firstExtreme[T int32 | int64 | uint32 | float32 | float64](x []T, largest bool) (place int) {
+	best := x[0]
+	if best != best {
+		return 0
+	}
+	for i, v := range x[1:] {
+		if v != v {
+			return i + 1
+		}
+		if v != best && (v > best) == largest {
+			best, place = v, i+1
+		}
+	}
+	return place
 }
 
 // bytesOf is the memory of v.

@@ -9,6 +9,7 @@ import (
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/square"
 	"github.com/gohalo/halo/runtime/kernels/tile"
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // rowLanes reduces any number of arrays together by any computation on scalars along their last axes. Each row is cut into pieces, one for each lane of a tile
@@ -40,6 +41,7 @@ type rowLanes struct {
 type rowSource struct {
 	input    int
 	producer *tile.Program
+	narrow   vec.Loop // from the producer's f32 to the array's bf16 or f16
 }
 
 // rowInit is the first operand of the fold: an input or a constant.
@@ -148,11 +150,18 @@ func (r *rowLanes) addArray(s *site, i int, leaf func(hlo.Instruction) (int, boo
 		r.sources = append(r.sources, rowSource{input: arg})
 		return true
 	}
-	if t := operand.Shape().Type(); t.IsFloat() && t.Bits() < 32 {
+	t := operand.Shape().Type()
+	var narrow vec.Loop
+	switch {
+	case t == hlo.BF16:
+		t, narrow = hlo.F32, narrowBF16()
+	case t == hlo.F16:
+		t, narrow = hlo.F32, narrowF16()
+	case t.IsFloat() && t.Bits() < 32:
 		return false // whose tiles are wider
 	}
-	p, ok := compileResult(s.m, operand, operand.Shape().Type(), nil, r.run, leaf)
-	r.sources = append(r.sources, rowSource{producer: p})
+	p, ok := compileResult(s.m, operand, t, nil, r.run, leaf)
+	r.sources = append(r.sources, rowSource{producer: p, narrow: narrow})
 	r.computed = true
 	return ok
 }
@@ -255,7 +264,7 @@ func (r *rowLanes) task(f *runtime.TensorFrame, w *rowFrame, first, n int) {
 	begin := first/r.parts*r.run + part*r.length
 	for i, src := range r.sources {
 		if src.producer != nil && (i != 1 || r.extreme == nil) {
-			w.copier = rowCopier{to: w.rows[i], from: begin, width: r.widths[i]}
+			w.copier = rowCopier{to: w.rows[i], from: begin, width: r.widths[i], narrow: src.narrow}
 			src.producer.Visit(begin, begin+n*length, (*frameBuffers)(f), &w.copier)
 		}
 	}
@@ -379,10 +388,16 @@ func (r *rowLanes) merge(f *runtime.TensorFrame) {
 type rowCopier struct {
 	to          []byte
 	from, width int
+	narrow      vec.Loop // or nil
 }
 
 func (c *rowCopier) Tile(at, n int, elements unsafe.Pointer) {
-	copy(c.to[(at-c.from)*c.width:], unsafe.Slice((*byte)(elements), n*c.width))
+	to := c.to[(at-c.from)*c.width:][:n*c.width]
+	if c.narrow != nil {
+		c.narrow(n, unsafe.Pointer(&to[0]), elements, nil, nil)
+		return
+	}
+	copy(to, unsafe.Slice((*byte)(elements), n*c.width))
 }
 
 // transposeBytes writes dst[c*dstStride+r] = src[r*srcStride+c] for elements of a width.

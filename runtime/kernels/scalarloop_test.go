@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ type loopWriter struct {
 }
 
 // stateShapes are the shapes of a loop's state: a counter, and one of each kind.
-var stateShapes = []string{"s32[]", "s32[]", "u32[]", "s64[]", "u8[]", "pred[]", "f32[]", "f64[]", "bf16[]", "f32[3]", "s16[2]", "f32[17]", "s32[20]"}
+var stateShapes = []string{"s32[]", "s32[]", "u32[]", "s64[]", "u8[]", "pred[]", "f32[]", "f64[]", "bf16[]", "f16[]", "c64[]", "f32[3]", "s16[2]", "f32[17]", "s32[20]"}
 
 func (w *loopWriter) any(shape string) string {
 	l := w.pool[shape]
@@ -48,12 +49,19 @@ func (w *loopWriter) pick(of ...string) string { return of[w.rng.IntN(len(of))] 
 
 // op writes one random instruction, or the few that belong together.
 func (w *loopWriter) op() {
-	shape := w.pick("s32[]", "s32[]", "u32[]", "s64[]", "u8[]", "f32[]", "f32[]", "f64[]", "bf16[]", "f32[3]", "s16[2]")
+	shape := w.pick("s32[]", "s32[]", "u32[]", "s64[]", "u8[]", "f32[]", "f32[]", "f64[]", "bf16[]", "f16[]", "c64[]", "f32[3]", "s16[2]")
 	t, _, _ := strings.Cut(shape, "[")
 	float := strings.Contains(t, "f")
+	if t == "c64" {
+		w.complexOp()
+		return
+	}
 	switch w.rng.IntN(14) {
 	case 0, 1, 2:
 		op := w.pick("add", "subtract", "multiply", "divide", "maximum", "minimum")
+		if float && w.rng.IntN(6) == 0 {
+			op = "remainder"
+		}
 		if !float && w.rng.IntN(2) == 0 {
 			op = w.pick("remainder", "and", "or", "xor", "shift-left", "shift-right-logical", "shift-right-arithmetic")
 		}
@@ -75,7 +83,7 @@ func (w *loopWriter) op() {
 	case 6:
 		w.emit(shape, "select(%s, %s, %s)", w.any("pred[]"), w.any(shape), w.any(shape))
 	case 7:
-		if from := w.pick("s32[]", "u32[]", "s64[]", "u8[]", "pred[]", "f32[]", "f64[]", "bf16[]"); strings.HasSuffix(shape, "[]") && from != shape {
+		if from := w.pick("s32[]", "u32[]", "s64[]", "u8[]", "pred[]", "f32[]", "f64[]", "bf16[]", "f16[]"); strings.HasSuffix(shape, "[]") && from != shape {
 			w.emit(shape, "convert(%s)", w.any(from))
 		}
 	case 8:
@@ -133,6 +141,23 @@ func (w *loopWriter) row() {
 		squares := w.emit(row, "multiply(%s, %s)", small(), small())
 		zero := w.emit("f32[]", "constant(0)")
 		w.emit("f32[]", "reduce(%s, %s), dimensions={0}, to_apply=plus", squares, zero)
+	}
+}
+
+// complexOp writes one on complex numbers, or on their parts.
+func (w *loopWriter) complexOp() {
+	const shape = "c64[]"
+	switch w.rng.IntN(7) {
+	case 0, 1, 2:
+		w.emit(shape, "%s(%s, %s)", w.pick("add", "subtract", "multiply", "divide"), w.any(shape), w.any(shape))
+	case 3:
+		w.emit(shape, "%s", w.pick("negate("+w.any(shape)+")", "convert("+w.any("f32[]")+")", "complex("+w.any("f32[]")+", "+w.any("f32[]")+")"))
+	case 4:
+		w.emit("f32[]", "%s(%s)", w.pick("real", "imag", "abs"), w.any(shape))
+	case 5:
+		w.emit("pred[]", "compare(%s, %s), direction=%s", w.any(shape), w.any(shape), w.pick("EQ", "NE"))
+	case 6:
+		w.emit(shape, "select(%s, %s, %s)", w.any("pred[]"), w.any(shape), w.any(shape))
 	}
 }
 
@@ -319,6 +344,74 @@ func TestScalarLoopTurns(t *testing.T) {
 		require.NoError(t, err)
 		o := difftest.Run(t.Context(), m, difftest.Config{Pipeline: "cpu", Fill: arrays.Random, Seed: 1})
 		require.True(t, o.Verdict.OK() && o.Verdict != difftest.BothRefuse, "%s: %v", o.Verdict, o.Err)
+	}
+}
+
+// pairwise applies an op to each element of two arrays in turn.
+const pairwise = `HloModule pairwise
+
+body {
+  state = (s32[], T[N], T[N], T[N]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  x = T[N] get-tuple-element(state), index=1
+  y = T[N] get-tuple-element(state), index=2
+  z = T[N] get-tuple-element(state), index=3
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  a = T[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
+  b = T[1] dynamic-slice(y, i), dynamic_slice_sizes={1}
+  c = T[1] OP(a, b)
+  u = T[N] dynamic-update-slice(z, c, i)
+  ROOT r = (s32[], T[N], T[N], T[N]) tuple(j, x, y, u)
+}
+
+condition {
+  state = (s32[], T[N], T[N], T[N]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  n = s32[] constant(N)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+
+ENTRY main {
+  zero = s32[] constant(0)
+  x = T[N] constant({X})
+  y = T[N] constant({Y})
+  init = (s32[], T[N], T[N], T[N]) tuple(zero, x, y, x)
+  w = (s32[], T[N], T[N], T[N]) while(init), condition=condition, body=body
+  ROOT z = T[N] get-tuple-element(w), index=3
+}
+`
+
+// TestScalarLoopCases: ops whose usual case is written out have the others, too.
+func TestScalarLoopCases(t *testing.T) {
+	numbers := []string{"0", "-0", "1", "-1", "3", "0.7", "-5.25", "1e4", "6e4", "1e-42", "536870912", "33554431.75", "1e30", "1e-30", "inf", "-inf", "nan"}
+	r := rand.New(rand.NewPCG(3, 3))
+	for range 8 {
+		numbers = append(numbers, fmt.Sprint(float32(r.NormFloat64()*math.Exp(5*r.NormFloat64()))))
+	}
+	for typ, op := range map[string]string{"f32": "remainder", "f64": "remainder", "f16": "remainder", "c64": "divide"} {
+		all := numbers
+		if typ == "c64" {
+			all = nil
+			for i, x := range numbers {
+				all = append(all, fmt.Sprintf("(%s, 2)", x), fmt.Sprintf("(%s, %s)", x, numbers[i*7%len(numbers)]))
+			}
+		}
+		if typ == "f16" {
+			all = append(slices.Clone(all[:10]), "inf", "-inf", "nan")
+		}
+		var xs, ys []string
+		for _, x := range all {
+			for _, y := range all {
+				xs, ys = append(xs, x), append(ys, y)
+			}
+		}
+		text := strings.NewReplacer("T[", typ+"[", "OP", op, "{X}", "{"+strings.Join(xs, ", ")+"}", "{Y}", "{"+strings.Join(ys, ", ")+"}").Replace(pairwise)
+		text = strings.NewReplacer("[N]", fmt.Sprintf("[%d]", len(xs)), "(N)", fmt.Sprintf("(%d)", len(xs))).Replace(text)
+		m, err := parser.Parse("pairwise.hlo", text)
+		require.NoError(t, err)
+		o := difftest.Run(t.Context(), m, difftest.Config{Pipeline: "O0", Fill: arrays.Random, Seed: 1})
+		require.True(t, o.Verdict.OK() && o.Verdict != difftest.BothRefuse, "%s of %s: %s: %v", op, typ, o.Verdict, o.Err)
 	}
 }
 

@@ -44,6 +44,7 @@ type Builder struct {
 	known  map[key]Value // scoped: an entry holds while its value's region is open
 	epoch  int32         // of memory: loads before and after a store differ
 	loops  []callee
+	parts  map[Value][2]Value // of complex numbers that were joined
 	places int
 	failed bool
 }
@@ -80,7 +81,7 @@ type key struct {
 
 // NewBuilder starts a program.
 func NewBuilder() *Builder {
-	return &Builder{region: &region{}, known: make(map[key]Value), epoch: 1}
+	return &Builder{region: &region{}, known: make(map[key]Value), parts: make(map[Value][2]Value), epoch: 1}
 }
 
 // Place returns the next place.

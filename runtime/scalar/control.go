@@ -52,6 +52,16 @@ func (b *Builder) If(test Value, widths []int, then, otherwise func() []Value) [
 	return br.results
 }
 
+// InCondition reports whether what is built next belongs to the condition of a loop, which may not branch.
+func (b *Builder) InCondition() bool {
+	for r := b.region; r != nil; r = r.outer {
+		if r.loop != nil && r == &r.loop.cond {
+			return true
+		}
+	}
+	return false
+}
+
 // variable appends a value that copies write.
 func (b *Builder) variable(n node) Value {
 	b.nodes = append(b.nodes, n)

@@ -11,6 +11,7 @@
 //	fold.go       what is known when the program is built
 //	control.go    loops and branches of the graph
 //	named.go      ops by name and type, as they are called elsewhere: "add.s32"
+//	complex.go    complex numbers
 //	op.go         the instructions and what is true of them; roles.go: what they take registers for
 //	live.go       what of the graph is needed, and which ops become one instruction
 //	layout.go     the graph as a line of instructions on virtual registers

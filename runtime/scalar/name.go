@@ -17,10 +17,11 @@ const (
 	BF16
 	F32
 	F64
+	C64
 )
 
 var typeNames = [...]string{S32: "s32", U32: "u32", S64: "s64", U64: "u64", Pred: "pred", S8: "s8", S16: "s16", U8: "u8", U16: "u16", BF16: "bf16",
-	F32: "f32", F64: "f64"}
+	F32: "f32", F64: "f64", C64: "c64"}
 
 func (t Type) String() string { return typeNames[t] }
 

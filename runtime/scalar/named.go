@@ -94,6 +94,7 @@ var allRecipes = sync.OnceValue(func() recipes {
 	r.defineFloat(F64, 8, opAddF64)
 	r.defineRoots()
 	r.defineConversions()
+	r.defineComplex()
 	for _, w := range []int{1, 2, 4, 8} {
 		choose := opSelect4
 		if w == 8 {
@@ -216,6 +217,9 @@ func (r recipes) defineFloat(t Type, width int, first op) {
 		}
 	}
 }
+
+// ConstFloat64 is an f64.
+func (b *Builder) ConstFloat64(v float64) Value { return b.floatConst(8, v) }
 
 // floatConst is a float of so many bytes.
 func (b *Builder) floatConst(width int, v float64) Value {

@@ -24,6 +24,17 @@ func numbers(t hlo.PrimitiveType) []uint64 {
 	if t == hlo.PRED {
 		return []uint64{0, 1}
 	}
+	if t == hlo.C64 {
+		var r []uint64
+		for i, re := range numbers(hlo.F32) {
+			for k, im := range numbers(hlo.F32) {
+				if (i+2*k)%9 == 0 || re&im == re {
+					r = append(r, im<<32|re)
+				}
+			}
+		}
+		return r
+	}
 	if t.IsFloat() {
 		var r []uint64
 		for _, v := range []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -2.5, 3, 1e-45, 3e-39, -1e-40, -1e-310, 1e30, -1e30, 2147483647, -2147483648, 2147483648.5,
@@ -54,6 +65,10 @@ func instruction(name string) (types []string, text string) {
 	switch op {
 	case "convert":
 		return parts[1:2], fmt.Sprintf("%s[N] convert(a)", parts[2])
+	case "complex":
+		return []string{"f32", "f32"}, "c64[N] complex(a, b)"
+	case "real", "imag":
+		return []string{t}, fmt.Sprintf("f32[N] %s(a)", op)
 	case "select":
 		return []string{"pred", t, t}, t + "[N] select(a, b, c)"
 	case "eq", "ne", "lt", "le":
@@ -66,7 +81,12 @@ func instruction(name string) (types []string, text string) {
 		return []string{t, t, t}, t + "[N] clamp(a, b, c)"
 	case "is-finite":
 		return []string{t}, "pred[N] is-finite(a)"
-	case "negate", "not", "abs", "sqrt", "rsqrt", "sign", "floor", "ceil", "round-nearest-even":
+	case "abs":
+		if t == "c64" {
+			return []string{t}, "f32[N] abs(a)"
+		}
+		return []string{t}, t + "[N] abs(a)"
+	case "negate", "not", "sqrt", "rsqrt", "sign", "floor", "ceil", "round-nearest-even":
 		return []string{t}, fmt.Sprintf("%s[N] %s(a)", t, op)
 	}
 	return []string{t, t}, fmt.Sprintf("%s[N] %s(a, b)", t, op)
@@ -129,6 +149,13 @@ func bothNaN(a, b []byte, text string) bool {
 	case "f32":
 		x, y := math.Float32frombits(binary.LittleEndian.Uint32(a)), math.Float32frombits(binary.LittleEndian.Uint32(b))
 		return x != x && y != y
+	case "c64":
+		for i := 0; i < len(a); i += 4 {
+			if string(a[i:i+4]) != string(b[i:i+4]) && !bothNaN(a[i:i+4], b[i:i+4], "f32") {
+				return false
+			}
+		}
+		return true
 	case "f64":
 		x, y := math.Float64frombits(binary.LittleEndian.Uint64(a)), math.Float64frombits(binary.LittleEndian.Uint64(b))
 		return x != x && y != y

@@ -15,6 +15,7 @@
 //	constants.go what stays in registers of the constants
 //	assign.go    which register holds what, and when; spills
 //	emit.go      the loop around it, and constants
+//	element.go   Element: one element of a chain among other code; conversion.go
 //	code.go      Code: memory that can be executed, and calling it
 //	product.go   Product: small products of matrices, which are code of their own
 //

@@ -104,7 +104,7 @@ func floatBinary[T float](op hlo.Opcode) (loop, int) {
 		if single, ok := any(remainder32).(func(x, y T) T); ok {
 			return map2(single), 4
 		}
-		return map2(func(x, y T) T { return T(math.Mod(float64(x), float64(y))) }), 16
+		return map2(func(x, y T) T { return T(remainder64(float64(x), float64(y))) }), 5
 	case hlo.OpPower:
 		return map2(func(x, y T) T { return T(math.Pow(float64(x), float64(y))) }), 24
 	case hlo.OpAtan2:

@@ -72,9 +72,11 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 	case hlo.OpComplex:
 		o.fn = complexLoop(t)
 		o.vectorize(vectors.Of(op, t))
+		o.name = scalarName(op.String(), t)
 	case hlo.OpReal, hlo.OpImag:
 		o.fn = partLoop(op, types[0])
 		o.vectorize(vectors.Of(op, types[0]))
+		o.name = scalarName(op.String(), types[0])
 	case hlo.OpReducePrecision:
 		if types[0] != t {
 			return o, false
@@ -88,6 +90,7 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 			}
 			o.fn = magnitudeLoop(types[0])
 			o.vectorize(vectors.Of(op, types[0]))
+			o.name = scalarName(op.String(), types[0])
 			break
 		}
 		if !same(t, types) {
@@ -101,6 +104,7 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 		}
 		if t.IsComplex() {
 			o.ofParts(op, t)
+			o.name = scalarName(op.String(), t)
 			break
 		}
 		o.vectorize(vectorName(op, t))

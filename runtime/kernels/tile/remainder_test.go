@@ -37,3 +37,33 @@ func TestRemainder32(t *testing.T) {
 		}
 	}
 }
+
+// TestRemainder64 does the same.
+func TestRemainder64(t *testing.T) {
+	check := func(x, y float64) {
+		want, got := math.Mod(x, y), remainder64(x, y)
+		if want != want && got != got {
+			return
+		}
+		require.Equal(t, math.Float64bits(want), math.Float64bits(got), "%v mod %v: %v, not %v", x, y, got, want)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	special := []float64{0, math.Copysign(0, -1), 1, -1, 3, math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, math.SmallestNonzeroFloat64, 0x1p-1022, 1 << 53, 1<<53 - 1}
+	for _, x := range special {
+		for _, y := range special {
+			check(x, y)
+		}
+	}
+	for range 300_000 {
+		x, y := math.Float64frombits(r.Uint64()), math.Float64frombits(r.Uint64())
+		check(x, y)
+		y = r.NormFloat64()
+		check(r.NormFloat64()*100, y)
+		check(r.NormFloat64()*0x1p-1060, y*0x1p-1066)
+		multiple := y * float64(r.Int64N(1<<r.IntN(60))+1)
+		for _, near := range []float64{multiple, math.Nextafter(multiple, 0), math.Nextafter(multiple, math.Inf(1))} {
+			check(near, y)
+			check(-near, y)
+		}
+	}
+}

@@ -24,11 +24,7 @@ func (p *Program) Scalar(b *scalar.Builder, element func(arg int, at int64) scal
 			w.step(p, k)
 		}
 		for _, s := range p.stores {
-			v := w.regs[s.reg]
-			if s.narrow != nil {
-				v = b.Call(scalar.Loop(s.narrow), nil, s.typ.ByteSize(), v)
-			}
-			outs[s.out] = append(outs[s.out], v)
+			outs[s.out] = append(outs[s.out], w.narrowed(&s, w.regs[s.reg]))
 		}
 	}
 	return outs, true
@@ -58,13 +54,7 @@ func (w *scalarWriter) inputs(p *Program, i int, element func(arg int, at int64)
 	for k := range p.loads {
 		l := &p.loads[k]
 		at.start(&p.space, &l.view, i)
-		v := element(l.arg, at.offset)
-		if l.typ == hlo.BF16 {
-			v, _ = w.b.Named(scalar.Name{Op: "convert", Type: scalar.BF16, To: scalar.F32}, v)
-		} else if l.widen != nil {
-			v = w.b.Call(scalar.Loop(l.widen), nil, 4, v)
-		}
-		w.regs[l.reg] = v
+		w.regs[l.reg] = w.widened(l, element(l.arg, at.offset))
 	}
 	for k := range p.counters {
 		c := &p.counters[k]
@@ -93,6 +83,9 @@ func (w *scalarWriter) step(p *Program, k int) {
 	}
 	v, ok := w.b.Named(name, known...)
 	if !ok {
+		v, ok = w.usual(s, name, args)
+	}
+	if !ok {
 		var inline scalar.Inline
 		if !s.exchanged {
 			below := 0
@@ -111,7 +104,7 @@ func (w *scalarWriter) step(p *Program, k int) {
 // ScalarTypes are the types that package scalar knows.
 var ScalarTypes = map[hlo.PrimitiveType]scalar.Type{
 	hlo.PRED: scalar.Pred, hlo.S8: scalar.S8, hlo.S16: scalar.S16, hlo.S32: scalar.S32, hlo.S64: scalar.S64, hlo.U8: scalar.U8, hlo.U16: scalar.U16,
-	hlo.U32: scalar.U32, hlo.U64: scalar.U64, hlo.F32: scalar.F32, hlo.F64: scalar.F64,
+	hlo.U32: scalar.U32, hlo.U64: scalar.U64, hlo.F32: scalar.F32, hlo.F64: scalar.F64, hlo.C64: scalar.C64,
 }
 
 // scalarName is the name of an op on registers of type t in package scalar, or none for types that it does not know.

@@ -26,6 +26,7 @@
 //	vec.go          Loop, Level, Find
 //	name.go         Name: op, mode and types
 //	reduce.go       folds
+//	runs.go         those of short runs
 //	vec_amd64.go    which processors have what
 //	gen_*           assembly and tables, which gen writes
 package vec

@@ -756,6 +756,26 @@ func powerU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func powerU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// divideS8AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderS8AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideS16AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderS16AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // divideS32AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
 //
 //go:noescape
@@ -766,6 +786,36 @@ func divideS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //go:noescape
 func remainderS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// divideS64AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderS64AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideU8AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderU8AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideU16AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderU16AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // divideU32AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
 //
 //go:noescape
@@ -775,6 +825,16 @@ func divideU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //
 //go:noescape
 func remainderU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideU64AVX512 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderU64AVX512 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // select8AVX512 sets d to b where a is set, else to c.
 //
@@ -1406,60 +1466,30 @@ func powerF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func sumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// sumRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func sumRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // greatestF32AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// greatestRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func greatestRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // leastF32AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// leastRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func leastRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // sumF64AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func sumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// sumRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func sumRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestF64AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// greatestRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func greatestRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // leastF64AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// leastRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func leastRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // magnitudeF32AVX512 folds n elements at a into one at d.
 //
@@ -1615,6 +1645,206 @@ func foldOr64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //
 //go:noescape
 func foldXor64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestPairsF32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsF32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestPairsF64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsF64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS8AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS8AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU8AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU8AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestPairsS32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsS32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestPairsU32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsU32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsI32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumPairsI32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func sumPairsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestPairsS64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsS64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestPairsU64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsU64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsI64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumPairsI64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func sumPairsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowAddF32AVX512 folds runs of n elements into one at d.
 //
@@ -2736,6 +2966,26 @@ func powerU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func powerU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// divideS8AVX2 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderS8AVX2 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideS16AVX2 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderS16AVX2 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // divideS32AVX2 sets d to a / b without its fraction, and all bits of it where b is 0.
 //
 //go:noescape
@@ -2745,6 +2995,26 @@ func divideS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //
 //go:noescape
 func remainderS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideU8AVX2 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderU8AVX2 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// divideU16AVX2 sets d to a / b without its fraction, and all bits of it where b is 0.
+//
+//go:noescape
+func divideU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderU16AVX2 sets d to the rest of a / b, with the sign of a, and to a where b is 0.
+//
+//go:noescape
+func remainderU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // select8AVX2 sets d to b where a is set, else to c.
 //
@@ -3291,60 +3561,30 @@ func powerF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func sumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// sumRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func sumRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // greatestF32AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// greatestRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func greatestRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // leastF32AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// leastRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func leastRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // sumF64AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func sumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// sumRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func sumRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestF64AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// greatestRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func greatestRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // leastF64AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// leastRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
-//
-//go:noescape
-func leastRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // magnitudeF32AVX2 folds n elements at a into one at d.
 //
@@ -3475,6 +3715,166 @@ func foldOr64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //
 //go:noescape
 func foldXor64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestPairsF32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsF32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestPairsF64AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsF64AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS8AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS8AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU8AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU8AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS16AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS16AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU16AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU16AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsS32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestPairsS32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsS32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsS32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRunsU32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRunsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestPairsU32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func greatestPairsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRunsU32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRunsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastPairsU32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func leastPairsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsI32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumPairsI32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func sumPairsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsI64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumPairsI64AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func sumPairsI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowAddF32AVX2 folds runs of n elements into one at d.
 //

@@ -8210,6 +8210,346 @@ done:
 	VZEROUPPER
 	RET
 
+// func divideS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVSXBD  (DX)(SI*1), Z0
+	VPMOVSXBD  (BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z0
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z0, Z0
+	VCVTTPS2DQ Z0, Z0
+	VPXORD     Z3, Z3, Z3
+	VPCMPD     $0x00, Z3, Z1, K1
+	VMOVUPS    all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS  Z1, Z0, K1, Z4
+	VPMOVDB    Z4, (CX)(SI*1)
+	VPMOVSXBD  16(DX)(SI*1), Z0
+	VPMOVSXBD  16(BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z0
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z0, Z0
+	VCVTTPS2DQ Z0, Z0
+	VPXORD     Z5, Z5, Z5
+	VPCMPD     $0x00, Z5, Z1, K1
+	VMOVUPS    all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS  Z1, Z0, K1, Z6
+	VPMOVDB    Z6, 16(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVSXBD.Z (DX)(SI*1), K1, Z0
+	VPMOVSXBD.Z (BX)(SI*1), K1, Z1
+	VCVTDQ2PS   Z1, Z2
+	VRCP14PS    Z2, Z2
+	VCVTDQ2PS   Z0, Z0
+	VMULPS      all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS      Z2, Z0, Z0
+	VCVTTPS2DQ  Z0, Z0
+	VPXORD      Z7, Z7, Z7
+	VPCMPD      $0x00, Z7, Z1, K2
+	VMOVUPS     all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS   Z1, Z0, K2, Z8
+	VPMOVDB     Z8, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_3f801000<>+0(SB)/4, $0x3f801000
+DATA all32_3f801000<>+4(SB)/4, $0x3f801000
+DATA all32_3f801000<>+8(SB)/4, $0x3f801000
+DATA all32_3f801000<>+12(SB)/4, $0x3f801000
+DATA all32_3f801000<>+16(SB)/4, $0x3f801000
+DATA all32_3f801000<>+20(SB)/4, $0x3f801000
+DATA all32_3f801000<>+24(SB)/4, $0x3f801000
+DATA all32_3f801000<>+28(SB)/4, $0x3f801000
+DATA all32_3f801000<>+32(SB)/4, $0x3f801000
+DATA all32_3f801000<>+36(SB)/4, $0x3f801000
+DATA all32_3f801000<>+40(SB)/4, $0x3f801000
+DATA all32_3f801000<>+44(SB)/4, $0x3f801000
+DATA all32_3f801000<>+48(SB)/4, $0x3f801000
+DATA all32_3f801000<>+52(SB)/4, $0x3f801000
+DATA all32_3f801000<>+56(SB)/4, $0x3f801000
+DATA all32_3f801000<>+60(SB)/4, $0x3f801000
+GLOBL all32_3f801000<>(SB), RODATA|NOPTR, $64
+
+// func remainderS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·remainderS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVSXBD  (DX)(SI*1), Z0
+	VPMOVSXBD  (BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z3
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z3, Z2
+	VCVTTPS2DQ Z2, Z2
+	VPMULLW    Z1, Z2, Z1
+	VPSUBD     Z1, Z0, Z0
+	VPMOVDB    Z0, (CX)(SI*1)
+	VPMOVSXBD  16(DX)(SI*1), Z0
+	VPMOVSXBD  16(BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z3
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z3, Z2
+	VCVTTPS2DQ Z2, Z2
+	VPMULLW    Z1, Z2, Z1
+	VPSUBD     Z1, Z0, Z0
+	VPMOVDB    Z0, 16(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVSXBD.Z (DX)(SI*1), K1, Z0
+	VPMOVSXBD.Z (BX)(SI*1), K1, Z1
+	VCVTDQ2PS   Z1, Z2
+	VRCP14PS    Z2, Z2
+	VCVTDQ2PS   Z0, Z3
+	VMULPS      all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS      Z2, Z3, Z2
+	VCVTTPS2DQ  Z2, Z2
+	VPMULLW     Z1, Z2, Z1
+	VPSUBD      Z1, Z0, Z0
+	VPMOVDB     Z0, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVSXWD    (DX)(SI*2), Z0
+	VPMOVSXWD    (BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPXORD       Z5, Z5, Z5
+	VPCMPD       $0x00, Z5, Z1, K1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K1, Z6
+	VPMOVDW      Z6, (CX)(SI*2)
+	VPMOVSXWD    32(DX)(SI*2), Z0
+	VPMOVSXWD    32(BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPXORD       Z7, Z7, Z7
+	VPCMPD       $0x00, Z7, Z1, K1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K1, Z8
+	VPMOVDW      Z8, 32(CX)(SI*2)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+16, R8
+	CMPQ         AX, R8
+	CMOVQLT      AX, R8
+	MOVQ         $-1, DI
+	BZHIQ        R8, DI, DI
+	KMOVQ        DI, K1
+	VPMOVSXWD.Z  (DX)(SI*2), K1, Z0
+	VPMOVSXWD.Z  (BX)(SI*2), K1, Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPXORD       Z9, Z9, Z9
+	VPCMPD       $0x00, Z9, Z1, K2
+	VMOVUPS      all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K2, Z10
+	VPMOVDW      Z10, K1, (CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_3f800008<>+0(SB)/4, $0x3f800008
+DATA all32_3f800008<>+4(SB)/4, $0x3f800008
+DATA all32_3f800008<>+8(SB)/4, $0x3f800008
+DATA all32_3f800008<>+12(SB)/4, $0x3f800008
+DATA all32_3f800008<>+16(SB)/4, $0x3f800008
+DATA all32_3f800008<>+20(SB)/4, $0x3f800008
+DATA all32_3f800008<>+24(SB)/4, $0x3f800008
+DATA all32_3f800008<>+28(SB)/4, $0x3f800008
+DATA all32_3f800008<>+32(SB)/4, $0x3f800008
+DATA all32_3f800008<>+36(SB)/4, $0x3f800008
+DATA all32_3f800008<>+40(SB)/4, $0x3f800008
+DATA all32_3f800008<>+44(SB)/4, $0x3f800008
+DATA all32_3f800008<>+48(SB)/4, $0x3f800008
+DATA all32_3f800008<>+52(SB)/4, $0x3f800008
+DATA all32_3f800008<>+56(SB)/4, $0x3f800008
+DATA all32_3f800008<>+60(SB)/4, $0x3f800008
+GLOBL all32_3f800008<>(SB), RODATA|NOPTR, $64
+
+// func remainderS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·remainderS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVSXWD    (DX)(SI*2), Z0
+	VPMOVSXWD    (BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z3
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z3, Z2
+	VCVTTPS2DQ   Z2, Z2
+	VPMULLW      Z1, Z2, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPMOVDW      Z0, (CX)(SI*2)
+	VPMOVSXWD    32(DX)(SI*2), Z0
+	VPMOVSXWD    32(BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z3
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z3, Z2
+	VCVTTPS2DQ   Z2, Z2
+	VPMULLW      Z1, Z2, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPMOVDW      Z0, 32(CX)(SI*2)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+16, R8
+	CMPQ         AX, R8
+	CMOVQLT      AX, R8
+	MOVQ         $-1, DI
+	BZHIQ        R8, DI, DI
+	KMOVQ        DI, K1
+	VPMOVSXWD.Z  (DX)(SI*2), K1, Z0
+	VPMOVSXWD.Z  (BX)(SI*2), K1, Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z3
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z3, Z2
+	VCVTTPS2DQ   Z2, Z2
+	VPMULLW      Z1, Z2, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPMOVDW      Z0, K1, (CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func divideS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·divideS32AVX512(SB), NOSPLIT, $0-40
@@ -8372,6 +8712,512 @@ done:
 	VZEROUPPER
 	RET
 
+// func divideS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·divideS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD     (DX)(SI*8), Z0
+	VMOVUPD     (BX)(SI*8), Z1
+	VPABSQ      Z0, Z2
+	VPABSQ      Z1, Z3
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z4
+	VCVTUQQ2PD  Z3, Z5
+	VDIVPD      Z5, Z4, Z4
+	VCVTUQQ2PD  Z2, Z5
+	VMULPD      Z4, Z5, Z5
+	VCVTTPD2UQQ Z5, Z5
+	VPMULLQ     Z3, Z5, Z14
+	VPSUBQ      Z14, Z2, Z2
+	VCVTUQQ2PD  Z2, Z14
+	VMULPD      Z4, Z14, Z4
+	VCVTTPD2UQQ Z4, Z4
+	VPMULLQ     Z3, Z4, Z14
+	VPSUBQ      Z14, Z2, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K1
+	VPXORD      Z6, Z6, Z6
+	VMOVUPD     all64_1<>+0(SB), Z2
+	VBLENDMPD   Z6, Z2, K1, Z7
+	VPADDQ      Z4, Z5, Z2
+	VPADDQ      Z7, Z2, Z2
+	VPXORQ      Z1, Z0, Z0
+	VPSRAQ      $0x3f, Z0, Z0
+	VPXORQ      Z0, Z2, Z2
+	VPSUBQ      Z0, Z2, Z0
+	VPXORD      Z8, Z8, Z8
+	VPCMPQ      $0x00, Z8, Z1, K1
+	VMOVUPD     all64_ffffffffffffffff<>+0(SB), Z1
+	VBLENDMPD   Z1, Z0, K1, Z9
+	VMOVUPD     Z9, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	CMPQ        AX, $+8
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z0
+	VMOVUPD.Z   (BX)(SI*8), K1, Z1
+	VPABSQ      Z0, Z2
+	VPABSQ      Z1, Z3
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z4
+	VCVTUQQ2PD  Z3, Z5
+	VDIVPD      Z5, Z4, Z4
+	VCVTUQQ2PD  Z2, Z5
+	VMULPD      Z4, Z5, Z5
+	VCVTTPD2UQQ Z5, Z5
+	VPMULLQ     Z3, Z5, Z6
+	VPSUBQ      Z6, Z2, Z2
+	VCVTUQQ2PD  Z2, Z6
+	VMULPD      Z4, Z6, Z4
+	VCVTTPD2UQQ Z4, Z4
+	VPMULLQ     Z3, Z4, Z6
+	VPSUBQ      Z6, Z2, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K2
+	VPXORD      Z10, Z10, Z10
+	VMOVUPD     all64_1<>+0(SB), Z2
+	VBLENDMPD   Z10, Z2, K2, Z11
+	VPADDQ      Z4, Z5, Z2
+	VPADDQ      Z11, Z2, Z2
+	VPXORQ      Z1, Z0, Z0
+	VPSRAQ      $0x3f, Z0, Z0
+	VPXORQ      Z0, Z2, Z2
+	VPSUBQ      Z0, Z2, Z0
+	VPXORD      Z12, Z12, Z12
+	VPCMPQ      $0x00, Z12, Z1, K2
+	VMOVUPD     all64_ffffffffffffffff<>+0(SB), Z1
+	VBLENDMPD   Z1, Z0, K2, Z13
+	VMOVUPD     Z13, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_3feffffffffffff0<>+0(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+8(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+16(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+24(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+32(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+40(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+48(SB)/8, $0x3feffffffffffff0
+DATA all64_3feffffffffffff0<>+56(SB)/8, $0x3feffffffffffff0
+GLOBL all64_3feffffffffffff0<>(SB), RODATA|NOPTR, $64
+
+// func remainderS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·remainderS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD     (DX)(SI*8), Z0
+	VMOVUPD     (BX)(SI*8), Z1
+	VPABSQ      Z0, Z2
+	VPABSQ      Z1, Z3
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z4
+	VCVTUQQ2PD  Z3, Z5
+	VDIVPD      Z5, Z4, Z4
+	VCVTUQQ2PD  Z2, Z5
+	VMULPD      Z4, Z5, Z5
+	VCVTTPD2UQQ Z5, Z5
+	VPMULLQ     Z3, Z5, Z10
+	VPSUBQ      Z10, Z2, Z2
+	VCVTUQQ2PD  Z2, Z10
+	VMULPD      Z4, Z10, Z4
+	VCVTTPD2UQQ Z4, Z4
+	VPMULLQ     Z3, Z4, Z10
+	VPSUBQ      Z10, Z2, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K1
+	VPXORD      Z6, Z6, Z6
+	VMOVUPD     all64_1<>+0(SB), Z2
+	VBLENDMPD   Z6, Z2, K1, Z7
+	VPADDQ      Z4, Z5, Z2
+	VPADDQ      Z7, Z2, Z2
+	VPXORQ      Z1, Z0, Z3
+	VPSRAQ      $0x3f, Z3, Z3
+	VPXORQ      Z3, Z2, Z2
+	VPSUBQ      Z3, Z2, Z2
+	VPMULLQ     Z1, Z2, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VMOVUPD     Z0, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	CMPQ        AX, $+8
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z0
+	VMOVUPD.Z   (BX)(SI*8), K1, Z1
+	VPABSQ      Z0, Z2
+	VPABSQ      Z1, Z3
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z4
+	VCVTUQQ2PD  Z3, Z5
+	VDIVPD      Z5, Z4, Z4
+	VCVTUQQ2PD  Z2, Z5
+	VMULPD      Z4, Z5, Z5
+	VCVTTPD2UQQ Z5, Z5
+	VPMULLQ     Z3, Z5, Z6
+	VPSUBQ      Z6, Z2, Z2
+	VCVTUQQ2PD  Z2, Z6
+	VMULPD      Z4, Z6, Z4
+	VCVTTPD2UQQ Z4, Z4
+	VPMULLQ     Z3, Z4, Z6
+	VPSUBQ      Z6, Z2, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K2
+	VPXORD      Z8, Z8, Z8
+	VMOVUPD     all64_1<>+0(SB), Z2
+	VBLENDMPD   Z8, Z2, K2, Z9
+	VPADDQ      Z4, Z5, Z2
+	VPADDQ      Z9, Z2, Z2
+	VPXORQ      Z1, Z0, Z3
+	VPSRAQ      $0x3f, Z3, Z3
+	VPXORQ      Z3, Z2, Z2
+	VPSUBQ      Z3, Z2, Z2
+	VPMULLQ     Z1, Z2, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VMOVUPD     Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXBD  (DX)(SI*1), Z0
+	VPMOVZXBD  (BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z0
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z0, Z0
+	VCVTTPS2DQ Z0, Z0
+	VPXORD     Z3, Z3, Z3
+	VPCMPD     $0x00, Z3, Z1, K1
+	VMOVUPS    all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS  Z1, Z0, K1, Z4
+	VPMOVDB    Z4, (CX)(SI*1)
+	VPMOVZXBD  16(DX)(SI*1), Z0
+	VPMOVZXBD  16(BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z0
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z0, Z0
+	VCVTTPS2DQ Z0, Z0
+	VPXORD     Z5, Z5, Z5
+	VPCMPD     $0x00, Z5, Z1, K1
+	VMOVUPS    all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS  Z1, Z0, K1, Z6
+	VPMOVDB    Z6, 16(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXBD.Z (DX)(SI*1), K1, Z0
+	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
+	VCVTDQ2PS   Z1, Z2
+	VRCP14PS    Z2, Z2
+	VCVTDQ2PS   Z0, Z0
+	VMULPS      all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS      Z2, Z0, Z0
+	VCVTTPS2DQ  Z0, Z0
+	VPXORD      Z7, Z7, Z7
+	VPCMPD      $0x00, Z7, Z1, K2
+	VMOVUPS     all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS   Z1, Z0, K2, Z8
+	VPMOVDB     Z8, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·remainderU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXBD  (DX)(SI*1), Z0
+	VPMOVZXBD  (BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z3
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z3, Z2
+	VCVTTPS2DQ Z2, Z2
+	VPMULLW    Z1, Z2, Z1
+	VPSUBD     Z1, Z0, Z0
+	VPMOVDB    Z0, (CX)(SI*1)
+	VPMOVZXBD  16(DX)(SI*1), Z0
+	VPMOVZXBD  16(BX)(SI*1), Z1
+	VCVTDQ2PS  Z1, Z2
+	VRCP14PS   Z2, Z2
+	VCVTDQ2PS  Z0, Z3
+	VMULPS     all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS     Z2, Z3, Z2
+	VCVTTPS2DQ Z2, Z2
+	VPMULLW    Z1, Z2, Z1
+	VPSUBD     Z1, Z0, Z0
+	VPMOVDB    Z0, 16(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	CMPQ       AX, $+32
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+16, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VPMOVZXBD.Z (DX)(SI*1), K1, Z0
+	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
+	VCVTDQ2PS   Z1, Z2
+	VRCP14PS    Z2, Z2
+	VCVTDQ2PS   Z0, Z3
+	VMULPS      all32_3f801000<>+0(SB), Z2, Z2
+	VMULPS      Z2, Z3, Z2
+	VCVTTPS2DQ  Z2, Z2
+	VPMULLW     Z1, Z2, Z1
+	VPSUBD      Z1, Z0, Z0
+	VPMOVDB     Z0, K1, (CX)(SI*1)
+	ADDQ        $+16, SI
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divideU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Z0
+	VPMOVZXWD    (BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPXORD       Z5, Z5, Z5
+	VPCMPD       $0x00, Z5, Z1, K1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K1, Z6
+	VPMOVDW      Z6, (CX)(SI*2)
+	VPMOVZXWD    32(DX)(SI*2), Z0
+	VPMOVZXWD    32(BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPXORD       Z7, Z7, Z7
+	VPCMPD       $0x00, Z7, Z1, K1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K1, Z8
+	VPMOVDW      Z8, 32(CX)(SI*2)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+16, R8
+	CMPQ         AX, R8
+	CMOVQLT      AX, R8
+	MOVQ         $-1, DI
+	BZHIQ        R8, DI, DI
+	KMOVQ        DI, K1
+	VPMOVZXWD.Z  (DX)(SI*2), K1, Z0
+	VPMOVZXWD.Z  (BX)(SI*2), K1, Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPXORD       Z9, Z9, Z9
+	VPCMPD       $0x00, Z9, Z1, K2
+	VMOVUPS      all32_ffffffff<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K2, Z10
+	VPMOVDW      Z10, K1, (CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·remainderU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Z0
+	VPMOVZXWD    (BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z3
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z3, Z2
+	VCVTTPS2DQ   Z2, Z2
+	VPMULLW      Z1, Z2, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPMOVDW      Z0, (CX)(SI*2)
+	VPMOVZXWD    32(DX)(SI*2), Z0
+	VPMOVZXWD    32(BX)(SI*2), Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z3
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z3, Z2
+	VCVTTPS2DQ   Z2, Z2
+	VPMULLW      Z1, Z2, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPMOVDW      Z0, 32(CX)(SI*2)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+16, R8
+	CMPQ         AX, R8
+	CMOVQLT      AX, R8
+	MOVQ         $-1, DI
+	BZHIQ        R8, DI, DI
+	KMOVQ        DI, K1
+	VPMOVZXWD.Z  (DX)(SI*2), K1, Z0
+	VPMOVZXWD.Z  (BX)(SI*2), K1, Z1
+	VCVTDQ2PS    Z1, Z2
+	VRCP14PS     Z2, Z3
+	VMOVUPS      all32_3f800000<>+0(SB), Z4
+	VFNMADD231PS Z3, Z2, Z4
+	VMOVUPS      Z3, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VCVTDQ2PS    Z0, Z3
+	VMULPS       all32_3f800008<>+0(SB), Z2, Z2
+	VMULPS       Z2, Z3, Z2
+	VCVTTPS2DQ   Z2, Z2
+	VPMULLW      Z1, Z2, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPMOVDW      Z0, K1, (CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func divideU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·divideU32AVX512(SB), NOSPLIT, $0-40
@@ -8511,6 +9357,166 @@ rest:
 	ADDQ          $+16, SI
 	SUBQ          $+16, AX
 	JMP           rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·divideU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD     (DX)(SI*8), Z0
+	VMOVUPD     (BX)(SI*8), Z1
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z2
+	VCVTUQQ2PD  Z1, Z3
+	VDIVPD      Z3, Z2, Z2
+	VCVTUQQ2PD  Z0, Z3
+	VMULPD      Z2, Z3, Z3
+	VCVTTPD2UQQ Z3, Z3
+	VPMULLQ     Z1, Z3, Z8
+	VPSUBQ      Z8, Z0, Z0
+	VCVTUQQ2PD  Z0, Z8
+	VMULPD      Z2, Z8, Z2
+	VCVTTPD2UQQ Z2, Z2
+	VPMULLQ     Z1, Z2, Z8
+	VPSUBQ      Z8, Z0, Z0
+	VPCMPUQ     $0x01, Z1, Z0, K1
+	VPXORD      Z4, Z4, Z4
+	VMOVUPD     all64_1<>+0(SB), Z0
+	VBLENDMPD   Z4, Z0, K1, Z5
+	VPADDQ      Z2, Z3, Z0
+	VPADDQ      Z5, Z0, Z0
+	VMOVUPD     Z0, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	CMPQ        AX, $+8
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z0
+	VMOVUPD.Z   (BX)(SI*8), K1, Z1
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z2
+	VCVTUQQ2PD  Z1, Z3
+	VDIVPD      Z3, Z2, Z2
+	VCVTUQQ2PD  Z0, Z3
+	VMULPD      Z2, Z3, Z3
+	VCVTTPD2UQQ Z3, Z3
+	VPMULLQ     Z1, Z3, Z4
+	VPSUBQ      Z4, Z0, Z0
+	VCVTUQQ2PD  Z0, Z4
+	VMULPD      Z2, Z4, Z2
+	VCVTTPD2UQQ Z2, Z2
+	VPMULLQ     Z1, Z2, Z4
+	VPSUBQ      Z4, Z0, Z0
+	VPCMPUQ     $0x01, Z1, Z0, K2
+	VPXORD      Z6, Z6, Z6
+	VMOVUPD     all64_1<>+0(SB), Z0
+	VBLENDMPD   Z6, Z0, K2, Z7
+	VPADDQ      Z2, Z3, Z0
+	VPADDQ      Z7, Z0, Z0
+	VMOVUPD     Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·remainderU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD     (DX)(SI*8), Z0
+	VMOVUPD     (BX)(SI*8), Z1
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z2
+	VCVTUQQ2PD  Z1, Z3
+	VDIVPD      Z3, Z2, Z2
+	VCVTUQQ2PD  Z0, Z3
+	VMULPD      Z2, Z3, Z3
+	VCVTTPD2UQQ Z3, Z3
+	VPMULLQ     Z1, Z3, Z8
+	VPSUBQ      Z8, Z0, Z8
+	VCVTUQQ2PD  Z8, Z9
+	VMULPD      Z2, Z9, Z2
+	VCVTTPD2UQQ Z2, Z2
+	VPMULLQ     Z1, Z2, Z9
+	VPSUBQ      Z9, Z8, Z8
+	VPCMPUQ     $0x01, Z1, Z8, K1
+	VPXORD      Z4, Z4, Z4
+	VMOVUPD     all64_1<>+0(SB), Z8
+	VBLENDMPD   Z4, Z8, K1, Z5
+	VPADDQ      Z2, Z3, Z2
+	VPADDQ      Z5, Z2, Z2
+	VPMULLQ     Z1, Z2, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VMOVUPD     Z0, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	CMPQ        AX, $+8
+	JGE         many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+8, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z0
+	VMOVUPD.Z   (BX)(SI*8), K1, Z1
+	VMOVUPD     all64_3feffffffffffff0<>+0(SB), Z2
+	VCVTUQQ2PD  Z1, Z3
+	VDIVPD      Z3, Z2, Z2
+	VCVTUQQ2PD  Z0, Z3
+	VMULPD      Z2, Z3, Z3
+	VCVTTPD2UQQ Z3, Z3
+	VPMULLQ     Z1, Z3, Z4
+	VPSUBQ      Z4, Z0, Z4
+	VCVTUQQ2PD  Z4, Z5
+	VMULPD      Z2, Z5, Z2
+	VCVTTPD2UQQ Z2, Z2
+	VPMULLQ     Z1, Z2, Z5
+	VPSUBQ      Z5, Z4, Z4
+	VPCMPUQ     $0x01, Z1, Z4, K2
+	VPXORD      Z6, Z6, Z6
+	VMOVUPD     all64_1<>+0(SB), Z4
+	VBLENDMPD   Z6, Z4, K2, Z7
+	VPADDQ      Z2, Z3, Z2
+	VPADDQ      Z7, Z2, Z2
+	VPMULLQ     Z1, Z2, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VMOVUPD     Z0, K1, (CX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, AX
+	JMP         rest
 
 done:
 	VZEROUPPER
@@ -19421,159 +20427,6 @@ fold:
 	VZEROUPPER
 	RET
 
-// func sumRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·sumRunsF32AVX512(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         d+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         c+32(FP), BX
-	VMOVUPS      all32_0<>+0(SB), Z1
-	MOVQ         b+24(FP), SI
-	VBROADCASTSS (SI), Z0
-	MOVQ         AX, SI
-	SHLQ         $0x02, SI
-	CMPQ         AX, $+16
-	JG           longer1
-	MOVQ         $+16, DI
-	CMPQ         AX, DI
-	CMOVQLT      AX, DI
-	MOVQ         $-1, AX
-	BZHIQ        DI, AX, AX
-	KMOVQ        AX, K1
-
-runs1:
-	VMOVUPS    Z1, Z2
-	VMOVUPS    (DX), K1, Z2
-	VADDPS     Z2, Z1, Z2
-	VSHUFF64X2 $0x4e, Z2, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VSHUFF64X2 $0xb1, Z2, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VPERMILPS  $0x4e, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VPERMILPS  $0xb1, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VADDPS     Z2, Z0, Z2
-	VMOVSS     X2, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs1
-	JMP        done
-
-longer1:
-	SUBQ    $+16, AX
-	CMPQ    AX, $+16
-	JG      longer2
-	MOVQ    $+16, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs2:
-	VMOVUPS    (DX), Z2
-	VADDPS     Z2, Z1, Z2
-	VMOVUPS    Z1, Z3
-	VMOVUPS    64(DX), K1, Z3
-	VADDPS     Z3, Z1, Z3
-	VADDPS     Z3, Z2, Z2
-	VSHUFF64X2 $0x4e, Z2, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VSHUFF64X2 $0xb1, Z2, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VPERMILPS  $0x4e, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VPERMILPS  $0xb1, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VADDPS     Z2, Z0, Z2
-	VMOVSS     X2, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs2
-	JMP        done
-
-longer2:
-	SUBQ    $+16, AX
-	CMPQ    AX, $+16
-	JG      longer3
-	MOVQ    $+16, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs3:
-	VMOVUPS    (DX), Z2
-	VADDPS     Z2, Z1, Z2
-	VMOVUPS    64(DX), Z3
-	VADDPS     Z3, Z1, Z3
-	VMOVUPS    Z1, Z4
-	VMOVUPS    128(DX), K1, Z4
-	VADDPS     Z4, Z1, Z4
-	VADDPS     Z4, Z2, Z2
-	VADDPS     Z3, Z2, Z2
-	VSHUFF64X2 $0x4e, Z2, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VSHUFF64X2 $0xb1, Z2, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VPERMILPS  $0x4e, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VPERMILPS  $0xb1, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VADDPS     Z2, Z0, Z2
-	VMOVSS     X2, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs3
-	JMP        done
-
-longer3:
-	SUBQ    $+16, AX
-	MOVQ    $+16, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs4:
-	VMOVUPS    (DX), Z2
-	VADDPS     Z2, Z1, Z2
-	VMOVUPS    64(DX), Z3
-	VADDPS     Z3, Z1, Z3
-	VMOVUPS    128(DX), Z4
-	VADDPS     Z4, Z1, Z4
-	VMOVUPS    Z1, Z5
-	VMOVUPS    192(DX), K1, Z5
-	VADDPS     Z5, Z1, Z5
-	VADDPS     Z4, Z2, Z2
-	VADDPS     Z5, Z3, Z3
-	VADDPS     Z3, Z2, Z2
-	VSHUFF64X2 $0x4e, Z2, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VSHUFF64X2 $0xb1, Z2, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VPERMILPS  $0x4e, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VPERMILPS  $0xb1, Z2, Z3
-	VADDPS     Z3, Z2, Z2
-	VADDPS     Z2, Z0, Z2
-	VMOVSS     X2, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs4
-
-done:
-	VZEROUPPER
-	RET
-
 // func greatestF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestF32AVX512(SB), NOSPLIT, $0-40
@@ -19751,339 +20604,6 @@ fold:
 	VBLENDMPS  Z1, Z0, K1, Z21
 	MOVQ       d+8(FP), AX
 	VMOVSS     X21, (AX)
-	VZEROUPPER
-	RET
-
-// func greatestRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·greatestRunsF32AVX512(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         d+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         c+32(FP), BX
-	VMOVUPS      all32_ff800000<>+0(SB), Z1
-	MOVQ         b+24(FP), SI
-	VBROADCASTSS (SI), Z0
-	MOVQ         AX, SI
-	SHLQ         $0x02, SI
-	CMPQ         AX, $+16
-	JG           longer1
-	MOVQ         $+16, DI
-	CMPQ         AX, DI
-	CMOVQLT      AX, DI
-	MOVQ         $-1, AX
-	BZHIQ        DI, AX, AX
-	KMOVQ        AX, K1
-
-runs1:
-	VMOVUPS    Z1, Z2
-	VMOVUPS    (DX), K1, Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMAXPS     Z2, Z1, Z4
-	VMAXPS     Z1, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z5
-	VSHUFF64X2 $0x4e, Z5, Z5, Z2
-	VCMPPS     $0x03, Z2, Z5, K2
-	VADDPS     Z2, Z5, Z3
-	VMAXPS     Z2, Z5, Z4
-	VMAXPS     Z5, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z6
-	VSHUFF64X2 $0xb1, Z6, Z6, Z2
-	VCMPPS     $0x03, Z2, Z6, K2
-	VADDPS     Z2, Z6, Z3
-	VMAXPS     Z2, Z6, Z4
-	VMAXPS     Z6, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z7
-	VPERMILPS  $0x4e, Z7, Z2
-	VCMPPS     $0x03, Z2, Z7, K2
-	VADDPS     Z2, Z7, Z3
-	VMAXPS     Z2, Z7, Z4
-	VMAXPS     Z7, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z8
-	VPERMILPS  $0xb1, Z8, Z2
-	VCMPPS     $0x03, Z2, Z8, K2
-	VADDPS     Z2, Z8, Z3
-	VMAXPS     Z2, Z8, Z4
-	VMAXPS     Z8, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z9
-	VCMPPS     $0x03, Z9, Z0, K2
-	VADDPS     Z9, Z0, Z2
-	VMAXPS     Z9, Z0, Z3
-	VMAXPS     Z0, Z9, Z4
-	VPANDD     Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z10
-	VMOVSS     X10, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs1
-	JMP        done
-
-longer1:
-	SUBQ    $+16, AX
-	CMPQ    AX, $+16
-	JG      longer2
-	MOVQ    $+16, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs2:
-	VMOVUPS    (DX), Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMAXPS     Z2, Z1, Z4
-	VMAXPS     Z1, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z5
-	VMOVUPS    Z1, Z2
-	VMOVUPS    64(DX), K1, Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMAXPS     Z2, Z1, Z4
-	VMAXPS     Z1, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z6
-	VCMPPS     $0x03, Z6, Z5, K2
-	VADDPS     Z6, Z5, Z2
-	VMAXPS     Z6, Z5, Z3
-	VMAXPS     Z5, Z6, Z4
-	VPANDD     Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z7
-	VSHUFF64X2 $0x4e, Z7, Z7, Z2
-	VCMPPS     $0x03, Z2, Z7, K2
-	VADDPS     Z2, Z7, Z3
-	VMAXPS     Z2, Z7, Z4
-	VMAXPS     Z7, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z8
-	VSHUFF64X2 $0xb1, Z8, Z8, Z2
-	VCMPPS     $0x03, Z2, Z8, K2
-	VADDPS     Z2, Z8, Z3
-	VMAXPS     Z2, Z8, Z4
-	VMAXPS     Z8, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z9
-	VPERMILPS  $0x4e, Z9, Z2
-	VCMPPS     $0x03, Z2, Z9, K2
-	VADDPS     Z2, Z9, Z3
-	VMAXPS     Z2, Z9, Z4
-	VMAXPS     Z9, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z10
-	VPERMILPS  $0xb1, Z10, Z2
-	VCMPPS     $0x03, Z2, Z10, K2
-	VADDPS     Z2, Z10, Z3
-	VMAXPS     Z2, Z10, Z4
-	VMAXPS     Z10, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z11
-	VCMPPS     $0x03, Z11, Z0, K2
-	VADDPS     Z11, Z0, Z2
-	VMAXPS     Z11, Z0, Z3
-	VMAXPS     Z0, Z11, Z4
-	VPANDD     Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z12
-	VMOVSS     X12, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs2
-	JMP        done
-
-longer2:
-	SUBQ    $+16, AX
-	CMPQ    AX, $+16
-	JG      longer3
-	MOVQ    $+16, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs3:
-	VMOVUPS    (DX), Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMAXPS     Z2, Z1, Z4
-	VMAXPS     Z1, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z5
-	VMOVUPS    64(DX), Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMAXPS     Z2, Z1, Z4
-	VMAXPS     Z1, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z6
-	VMOVUPS    Z1, Z2
-	VMOVUPS    128(DX), K1, Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMAXPS     Z2, Z1, Z4
-	VMAXPS     Z1, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z7
-	VCMPPS     $0x03, Z7, Z5, K2
-	VADDPS     Z7, Z5, Z2
-	VMAXPS     Z7, Z5, Z3
-	VMAXPS     Z5, Z7, Z4
-	VPANDD     Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z8
-	VCMPPS     $0x03, Z6, Z8, K2
-	VADDPS     Z6, Z8, Z2
-	VMAXPS     Z6, Z8, Z3
-	VMAXPS     Z8, Z6, Z4
-	VPANDD     Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z9
-	VSHUFF64X2 $0x4e, Z9, Z9, Z2
-	VCMPPS     $0x03, Z2, Z9, K2
-	VADDPS     Z2, Z9, Z3
-	VMAXPS     Z2, Z9, Z4
-	VMAXPS     Z9, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z10
-	VSHUFF64X2 $0xb1, Z10, Z10, Z2
-	VCMPPS     $0x03, Z2, Z10, K2
-	VADDPS     Z2, Z10, Z3
-	VMAXPS     Z2, Z10, Z4
-	VMAXPS     Z10, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z11
-	VPERMILPS  $0x4e, Z11, Z2
-	VCMPPS     $0x03, Z2, Z11, K2
-	VADDPS     Z2, Z11, Z3
-	VMAXPS     Z2, Z11, Z4
-	VMAXPS     Z11, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z12
-	VPERMILPS  $0xb1, Z12, Z2
-	VCMPPS     $0x03, Z2, Z12, K2
-	VADDPS     Z2, Z12, Z3
-	VMAXPS     Z2, Z12, Z4
-	VMAXPS     Z12, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z13
-	VCMPPS     $0x03, Z13, Z0, K2
-	VADDPS     Z13, Z0, Z2
-	VMAXPS     Z13, Z0, Z3
-	VMAXPS     Z0, Z13, Z4
-	VPANDD     Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z14
-	VMOVSS     X14, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs3
-	JMP        done
-
-longer3:
-	SUBQ    $+16, AX
-	MOVQ    $+16, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs4:
-	VMOVUPS    (DX), Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMAXPS     Z2, Z1, Z4
-	VMAXPS     Z1, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z5
-	VMOVUPS    64(DX), Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMAXPS     Z2, Z1, Z4
-	VMAXPS     Z1, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z6
-	VMOVUPS    128(DX), Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMAXPS     Z2, Z1, Z4
-	VMAXPS     Z1, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z7
-	VMOVUPS    Z1, Z2
-	VMOVUPS    192(DX), K1, Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMAXPS     Z2, Z1, Z4
-	VMAXPS     Z1, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z8
-	VCMPPS     $0x03, Z7, Z5, K2
-	VADDPS     Z7, Z5, Z2
-	VMAXPS     Z7, Z5, Z3
-	VMAXPS     Z5, Z7, Z4
-	VPANDD     Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z9
-	VCMPPS     $0x03, Z8, Z6, K2
-	VADDPS     Z8, Z6, Z2
-	VMAXPS     Z8, Z6, Z3
-	VMAXPS     Z6, Z8, Z4
-	VPANDD     Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z10
-	VCMPPS     $0x03, Z10, Z9, K2
-	VADDPS     Z10, Z9, Z2
-	VMAXPS     Z10, Z9, Z3
-	VMAXPS     Z9, Z10, Z4
-	VPANDD     Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z11
-	VSHUFF64X2 $0x4e, Z11, Z11, Z2
-	VCMPPS     $0x03, Z2, Z11, K2
-	VADDPS     Z2, Z11, Z3
-	VMAXPS     Z2, Z11, Z4
-	VMAXPS     Z11, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z12
-	VSHUFF64X2 $0xb1, Z12, Z12, Z2
-	VCMPPS     $0x03, Z2, Z12, K2
-	VADDPS     Z2, Z12, Z3
-	VMAXPS     Z2, Z12, Z4
-	VMAXPS     Z12, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z13
-	VPERMILPS  $0x4e, Z13, Z2
-	VCMPPS     $0x03, Z2, Z13, K2
-	VADDPS     Z2, Z13, Z3
-	VMAXPS     Z2, Z13, Z4
-	VMAXPS     Z13, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z14
-	VPERMILPS  $0xb1, Z14, Z2
-	VCMPPS     $0x03, Z2, Z14, K2
-	VADDPS     Z2, Z14, Z3
-	VMAXPS     Z2, Z14, Z4
-	VMAXPS     Z14, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z15
-	VCMPPS     $0x03, Z15, Z0, K2
-	VADDPS     Z15, Z0, Z2
-	VMAXPS     Z15, Z0, Z3
-	VMAXPS     Z0, Z15, Z4
-	VPANDD     Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z16
-	VMOVSS     X16, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs4
-
-done:
 	VZEROUPPER
 	RET
 
@@ -20267,339 +20787,6 @@ fold:
 	VZEROUPPER
 	RET
 
-// func leastRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·leastRunsF32AVX512(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         d+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         c+32(FP), BX
-	VMOVUPS      all32_7f800000<>+0(SB), Z1
-	MOVQ         b+24(FP), SI
-	VBROADCASTSS (SI), Z0
-	MOVQ         AX, SI
-	SHLQ         $0x02, SI
-	CMPQ         AX, $+16
-	JG           longer1
-	MOVQ         $+16, DI
-	CMPQ         AX, DI
-	CMOVQLT      AX, DI
-	MOVQ         $-1, AX
-	BZHIQ        DI, AX, AX
-	KMOVQ        AX, K1
-
-runs1:
-	VMOVUPS    Z1, Z2
-	VMOVUPS    (DX), K1, Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMINPS     Z2, Z1, Z4
-	VMINPS     Z1, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z5
-	VSHUFF64X2 $0x4e, Z5, Z5, Z2
-	VCMPPS     $0x03, Z2, Z5, K2
-	VADDPS     Z2, Z5, Z3
-	VMINPS     Z2, Z5, Z4
-	VMINPS     Z5, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z6
-	VSHUFF64X2 $0xb1, Z6, Z6, Z2
-	VCMPPS     $0x03, Z2, Z6, K2
-	VADDPS     Z2, Z6, Z3
-	VMINPS     Z2, Z6, Z4
-	VMINPS     Z6, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z7
-	VPERMILPS  $0x4e, Z7, Z2
-	VCMPPS     $0x03, Z2, Z7, K2
-	VADDPS     Z2, Z7, Z3
-	VMINPS     Z2, Z7, Z4
-	VMINPS     Z7, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z8
-	VPERMILPS  $0xb1, Z8, Z2
-	VCMPPS     $0x03, Z2, Z8, K2
-	VADDPS     Z2, Z8, Z3
-	VMINPS     Z2, Z8, Z4
-	VMINPS     Z8, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z9
-	VCMPPS     $0x03, Z9, Z0, K2
-	VADDPS     Z9, Z0, Z2
-	VMINPS     Z9, Z0, Z3
-	VMINPS     Z0, Z9, Z4
-	VPORD      Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z10
-	VMOVSS     X10, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs1
-	JMP        done
-
-longer1:
-	SUBQ    $+16, AX
-	CMPQ    AX, $+16
-	JG      longer2
-	MOVQ    $+16, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs2:
-	VMOVUPS    (DX), Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMINPS     Z2, Z1, Z4
-	VMINPS     Z1, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z5
-	VMOVUPS    Z1, Z2
-	VMOVUPS    64(DX), K1, Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMINPS     Z2, Z1, Z4
-	VMINPS     Z1, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z6
-	VCMPPS     $0x03, Z6, Z5, K2
-	VADDPS     Z6, Z5, Z2
-	VMINPS     Z6, Z5, Z3
-	VMINPS     Z5, Z6, Z4
-	VPORD      Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z7
-	VSHUFF64X2 $0x4e, Z7, Z7, Z2
-	VCMPPS     $0x03, Z2, Z7, K2
-	VADDPS     Z2, Z7, Z3
-	VMINPS     Z2, Z7, Z4
-	VMINPS     Z7, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z8
-	VSHUFF64X2 $0xb1, Z8, Z8, Z2
-	VCMPPS     $0x03, Z2, Z8, K2
-	VADDPS     Z2, Z8, Z3
-	VMINPS     Z2, Z8, Z4
-	VMINPS     Z8, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z9
-	VPERMILPS  $0x4e, Z9, Z2
-	VCMPPS     $0x03, Z2, Z9, K2
-	VADDPS     Z2, Z9, Z3
-	VMINPS     Z2, Z9, Z4
-	VMINPS     Z9, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z10
-	VPERMILPS  $0xb1, Z10, Z2
-	VCMPPS     $0x03, Z2, Z10, K2
-	VADDPS     Z2, Z10, Z3
-	VMINPS     Z2, Z10, Z4
-	VMINPS     Z10, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z11
-	VCMPPS     $0x03, Z11, Z0, K2
-	VADDPS     Z11, Z0, Z2
-	VMINPS     Z11, Z0, Z3
-	VMINPS     Z0, Z11, Z4
-	VPORD      Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z12
-	VMOVSS     X12, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs2
-	JMP        done
-
-longer2:
-	SUBQ    $+16, AX
-	CMPQ    AX, $+16
-	JG      longer3
-	MOVQ    $+16, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs3:
-	VMOVUPS    (DX), Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMINPS     Z2, Z1, Z4
-	VMINPS     Z1, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z5
-	VMOVUPS    64(DX), Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMINPS     Z2, Z1, Z4
-	VMINPS     Z1, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z6
-	VMOVUPS    Z1, Z2
-	VMOVUPS    128(DX), K1, Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMINPS     Z2, Z1, Z4
-	VMINPS     Z1, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z7
-	VCMPPS     $0x03, Z7, Z5, K2
-	VADDPS     Z7, Z5, Z2
-	VMINPS     Z7, Z5, Z3
-	VMINPS     Z5, Z7, Z4
-	VPORD      Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z8
-	VCMPPS     $0x03, Z6, Z8, K2
-	VADDPS     Z6, Z8, Z2
-	VMINPS     Z6, Z8, Z3
-	VMINPS     Z8, Z6, Z4
-	VPORD      Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z9
-	VSHUFF64X2 $0x4e, Z9, Z9, Z2
-	VCMPPS     $0x03, Z2, Z9, K2
-	VADDPS     Z2, Z9, Z3
-	VMINPS     Z2, Z9, Z4
-	VMINPS     Z9, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z10
-	VSHUFF64X2 $0xb1, Z10, Z10, Z2
-	VCMPPS     $0x03, Z2, Z10, K2
-	VADDPS     Z2, Z10, Z3
-	VMINPS     Z2, Z10, Z4
-	VMINPS     Z10, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z11
-	VPERMILPS  $0x4e, Z11, Z2
-	VCMPPS     $0x03, Z2, Z11, K2
-	VADDPS     Z2, Z11, Z3
-	VMINPS     Z2, Z11, Z4
-	VMINPS     Z11, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z12
-	VPERMILPS  $0xb1, Z12, Z2
-	VCMPPS     $0x03, Z2, Z12, K2
-	VADDPS     Z2, Z12, Z3
-	VMINPS     Z2, Z12, Z4
-	VMINPS     Z12, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z13
-	VCMPPS     $0x03, Z13, Z0, K2
-	VADDPS     Z13, Z0, Z2
-	VMINPS     Z13, Z0, Z3
-	VMINPS     Z0, Z13, Z4
-	VPORD      Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z14
-	VMOVSS     X14, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs3
-	JMP        done
-
-longer3:
-	SUBQ    $+16, AX
-	MOVQ    $+16, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs4:
-	VMOVUPS    (DX), Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMINPS     Z2, Z1, Z4
-	VMINPS     Z1, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z5
-	VMOVUPS    64(DX), Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMINPS     Z2, Z1, Z4
-	VMINPS     Z1, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z6
-	VMOVUPS    128(DX), Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMINPS     Z2, Z1, Z4
-	VMINPS     Z1, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z7
-	VMOVUPS    Z1, Z2
-	VMOVUPS    192(DX), K1, Z2
-	VCMPPS     $0x03, Z2, Z1, K2
-	VADDPS     Z2, Z1, Z3
-	VMINPS     Z2, Z1, Z4
-	VMINPS     Z1, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z8
-	VCMPPS     $0x03, Z7, Z5, K2
-	VADDPS     Z7, Z5, Z2
-	VMINPS     Z7, Z5, Z3
-	VMINPS     Z5, Z7, Z4
-	VPORD      Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z9
-	VCMPPS     $0x03, Z8, Z6, K2
-	VADDPS     Z8, Z6, Z2
-	VMINPS     Z8, Z6, Z3
-	VMINPS     Z6, Z8, Z4
-	VPORD      Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z10
-	VCMPPS     $0x03, Z10, Z9, K2
-	VADDPS     Z10, Z9, Z2
-	VMINPS     Z10, Z9, Z3
-	VMINPS     Z9, Z10, Z4
-	VPORD      Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z11
-	VSHUFF64X2 $0x4e, Z11, Z11, Z2
-	VCMPPS     $0x03, Z2, Z11, K2
-	VADDPS     Z2, Z11, Z3
-	VMINPS     Z2, Z11, Z4
-	VMINPS     Z11, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z12
-	VSHUFF64X2 $0xb1, Z12, Z12, Z2
-	VCMPPS     $0x03, Z2, Z12, K2
-	VADDPS     Z2, Z12, Z3
-	VMINPS     Z2, Z12, Z4
-	VMINPS     Z12, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z13
-	VPERMILPS  $0x4e, Z13, Z2
-	VCMPPS     $0x03, Z2, Z13, K2
-	VADDPS     Z2, Z13, Z3
-	VMINPS     Z2, Z13, Z4
-	VMINPS     Z13, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z14
-	VPERMILPS  $0xb1, Z14, Z2
-	VCMPPS     $0x03, Z2, Z14, K2
-	VADDPS     Z2, Z14, Z3
-	VMINPS     Z2, Z14, Z4
-	VMINPS     Z14, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K2, Z15
-	VCMPPS     $0x03, Z15, Z0, K2
-	VADDPS     Z15, Z0, Z2
-	VMINPS     Z15, Z0, Z3
-	VMINPS     Z0, Z15, Z4
-	VPORD      Z4, Z3, Z3
-	VBLENDMPS  Z2, Z3, K2, Z16
-	VMOVSS     X16, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs4
-
-done:
-	VZEROUPPER
-	RET
-
 // func sumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumF64AVX512(SB), NOSPLIT, $0-40
@@ -20700,151 +20887,6 @@ fold:
 	VADDPD     Z1, Z0, Z0
 	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
-	VZEROUPPER
-	RET
-
-// func sumRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·sumRunsF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         d+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         c+32(FP), BX
-	VMOVUPD      all64_0<>+0(SB), Z1
-	MOVQ         b+24(FP), SI
-	VBROADCASTSD (SI), Z0
-	MOVQ         AX, SI
-	SHLQ         $0x03, SI
-	CMPQ         AX, $+8
-	JG           longer1
-	MOVQ         $+8, DI
-	CMPQ         AX, DI
-	CMOVQLT      AX, DI
-	MOVQ         $-1, AX
-	BZHIQ        DI, AX, AX
-	KMOVQ        AX, K1
-
-runs1:
-	VMOVUPD    Z1, Z2
-	VMOVUPD    (DX), K1, Z2
-	VADDPD     Z2, Z1, Z2
-	VSHUFF64X2 $0x4e, Z2, Z2, Z3
-	VADDPD     Z3, Z2, Z2
-	VSHUFF64X2 $0xb1, Z2, Z2, Z3
-	VADDPD     Z3, Z2, Z2
-	VPERMILPD  $0x55, Z2, Z3
-	VADDPD     Z3, Z2, Z2
-	VADDPD     Z2, Z0, Z2
-	VMOVSD     X2, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs1
-	JMP        done
-
-longer1:
-	SUBQ    $+8, AX
-	CMPQ    AX, $+8
-	JG      longer2
-	MOVQ    $+8, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs2:
-	VMOVUPD    (DX), Z2
-	VADDPD     Z2, Z1, Z2
-	VMOVUPD    Z1, Z3
-	VMOVUPD    64(DX), K1, Z3
-	VADDPD     Z3, Z1, Z3
-	VADDPD     Z3, Z2, Z2
-	VSHUFF64X2 $0x4e, Z2, Z2, Z3
-	VADDPD     Z3, Z2, Z2
-	VSHUFF64X2 $0xb1, Z2, Z2, Z3
-	VADDPD     Z3, Z2, Z2
-	VPERMILPD  $0x55, Z2, Z3
-	VADDPD     Z3, Z2, Z2
-	VADDPD     Z2, Z0, Z2
-	VMOVSD     X2, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs2
-	JMP        done
-
-longer2:
-	SUBQ    $+8, AX
-	CMPQ    AX, $+8
-	JG      longer3
-	MOVQ    $+8, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs3:
-	VMOVUPD    (DX), Z2
-	VADDPD     Z2, Z1, Z2
-	VMOVUPD    64(DX), Z3
-	VADDPD     Z3, Z1, Z3
-	VMOVUPD    Z1, Z4
-	VMOVUPD    128(DX), K1, Z4
-	VADDPD     Z4, Z1, Z4
-	VADDPD     Z4, Z2, Z2
-	VADDPD     Z3, Z2, Z2
-	VSHUFF64X2 $0x4e, Z2, Z2, Z3
-	VADDPD     Z3, Z2, Z2
-	VSHUFF64X2 $0xb1, Z2, Z2, Z3
-	VADDPD     Z3, Z2, Z2
-	VPERMILPD  $0x55, Z2, Z3
-	VADDPD     Z3, Z2, Z2
-	VADDPD     Z2, Z0, Z2
-	VMOVSD     X2, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs3
-	JMP        done
-
-longer3:
-	SUBQ    $+8, AX
-	MOVQ    $+8, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs4:
-	VMOVUPD    (DX), Z2
-	VADDPD     Z2, Z1, Z2
-	VMOVUPD    64(DX), Z3
-	VADDPD     Z3, Z1, Z3
-	VMOVUPD    128(DX), Z4
-	VADDPD     Z4, Z1, Z4
-	VMOVUPD    Z1, Z5
-	VMOVUPD    192(DX), K1, Z5
-	VADDPD     Z5, Z1, Z5
-	VADDPD     Z4, Z2, Z2
-	VADDPD     Z5, Z3, Z3
-	VADDPD     Z3, Z2, Z2
-	VSHUFF64X2 $0x4e, Z2, Z2, Z3
-	VADDPD     Z3, Z2, Z2
-	VSHUFF64X2 $0xb1, Z2, Z2, Z3
-	VADDPD     Z3, Z2, Z2
-	VPERMILPD  $0x55, Z2, Z3
-	VADDPD     Z3, Z2, Z2
-	VADDPD     Z2, Z0, Z2
-	VMOVSD     X2, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs4
-
-done:
 	VZEROUPPER
 	RET
 
@@ -21021,311 +21063,6 @@ fold:
 	VZEROUPPER
 	RET
 
-// func greatestRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·greatestRunsF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         d+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         c+32(FP), BX
-	VMOVUPD      all64_fff0000000000000<>+0(SB), Z1
-	MOVQ         b+24(FP), SI
-	VBROADCASTSD (SI), Z0
-	MOVQ         AX, SI
-	SHLQ         $0x03, SI
-	CMPQ         AX, $+8
-	JG           longer1
-	MOVQ         $+8, DI
-	CMPQ         AX, DI
-	CMOVQLT      AX, DI
-	MOVQ         $-1, AX
-	BZHIQ        DI, AX, AX
-	KMOVQ        AX, K1
-
-runs1:
-	VMOVUPD    Z1, Z2
-	VMOVUPD    (DX), K1, Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMAXPD     Z2, Z1, Z4
-	VMAXPD     Z1, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z5
-	VSHUFF64X2 $0x4e, Z5, Z5, Z2
-	VCMPPD     $0x03, Z2, Z5, K2
-	VADDPD     Z2, Z5, Z3
-	VMAXPD     Z2, Z5, Z4
-	VMAXPD     Z5, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z6
-	VSHUFF64X2 $0xb1, Z6, Z6, Z2
-	VCMPPD     $0x03, Z2, Z6, K2
-	VADDPD     Z2, Z6, Z3
-	VMAXPD     Z2, Z6, Z4
-	VMAXPD     Z6, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z7
-	VPERMILPD  $0x55, Z7, Z2
-	VCMPPD     $0x03, Z2, Z7, K2
-	VADDPD     Z2, Z7, Z3
-	VMAXPD     Z2, Z7, Z4
-	VMAXPD     Z7, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z8
-	VCMPPD     $0x03, Z8, Z0, K2
-	VADDPD     Z8, Z0, Z2
-	VMAXPD     Z8, Z0, Z3
-	VMAXPD     Z0, Z8, Z4
-	VPANDQ     Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z9
-	VMOVSD     X9, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs1
-	JMP        done
-
-longer1:
-	SUBQ    $+8, AX
-	CMPQ    AX, $+8
-	JG      longer2
-	MOVQ    $+8, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs2:
-	VMOVUPD    (DX), Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMAXPD     Z2, Z1, Z4
-	VMAXPD     Z1, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z5
-	VMOVUPD    Z1, Z2
-	VMOVUPD    64(DX), K1, Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMAXPD     Z2, Z1, Z4
-	VMAXPD     Z1, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z6
-	VCMPPD     $0x03, Z6, Z5, K2
-	VADDPD     Z6, Z5, Z2
-	VMAXPD     Z6, Z5, Z3
-	VMAXPD     Z5, Z6, Z4
-	VPANDQ     Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z7
-	VSHUFF64X2 $0x4e, Z7, Z7, Z2
-	VCMPPD     $0x03, Z2, Z7, K2
-	VADDPD     Z2, Z7, Z3
-	VMAXPD     Z2, Z7, Z4
-	VMAXPD     Z7, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z8
-	VSHUFF64X2 $0xb1, Z8, Z8, Z2
-	VCMPPD     $0x03, Z2, Z8, K2
-	VADDPD     Z2, Z8, Z3
-	VMAXPD     Z2, Z8, Z4
-	VMAXPD     Z8, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z9
-	VPERMILPD  $0x55, Z9, Z2
-	VCMPPD     $0x03, Z2, Z9, K2
-	VADDPD     Z2, Z9, Z3
-	VMAXPD     Z2, Z9, Z4
-	VMAXPD     Z9, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z10
-	VCMPPD     $0x03, Z10, Z0, K2
-	VADDPD     Z10, Z0, Z2
-	VMAXPD     Z10, Z0, Z3
-	VMAXPD     Z0, Z10, Z4
-	VPANDQ     Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z11
-	VMOVSD     X11, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs2
-	JMP        done
-
-longer2:
-	SUBQ    $+8, AX
-	CMPQ    AX, $+8
-	JG      longer3
-	MOVQ    $+8, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs3:
-	VMOVUPD    (DX), Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMAXPD     Z2, Z1, Z4
-	VMAXPD     Z1, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z5
-	VMOVUPD    64(DX), Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMAXPD     Z2, Z1, Z4
-	VMAXPD     Z1, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z6
-	VMOVUPD    Z1, Z2
-	VMOVUPD    128(DX), K1, Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMAXPD     Z2, Z1, Z4
-	VMAXPD     Z1, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z7
-	VCMPPD     $0x03, Z7, Z5, K2
-	VADDPD     Z7, Z5, Z2
-	VMAXPD     Z7, Z5, Z3
-	VMAXPD     Z5, Z7, Z4
-	VPANDQ     Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z8
-	VCMPPD     $0x03, Z6, Z8, K2
-	VADDPD     Z6, Z8, Z2
-	VMAXPD     Z6, Z8, Z3
-	VMAXPD     Z8, Z6, Z4
-	VPANDQ     Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z9
-	VSHUFF64X2 $0x4e, Z9, Z9, Z2
-	VCMPPD     $0x03, Z2, Z9, K2
-	VADDPD     Z2, Z9, Z3
-	VMAXPD     Z2, Z9, Z4
-	VMAXPD     Z9, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z10
-	VSHUFF64X2 $0xb1, Z10, Z10, Z2
-	VCMPPD     $0x03, Z2, Z10, K2
-	VADDPD     Z2, Z10, Z3
-	VMAXPD     Z2, Z10, Z4
-	VMAXPD     Z10, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z11
-	VPERMILPD  $0x55, Z11, Z2
-	VCMPPD     $0x03, Z2, Z11, K2
-	VADDPD     Z2, Z11, Z3
-	VMAXPD     Z2, Z11, Z4
-	VMAXPD     Z11, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z12
-	VCMPPD     $0x03, Z12, Z0, K2
-	VADDPD     Z12, Z0, Z2
-	VMAXPD     Z12, Z0, Z3
-	VMAXPD     Z0, Z12, Z4
-	VPANDQ     Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z13
-	VMOVSD     X13, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs3
-	JMP        done
-
-longer3:
-	SUBQ    $+8, AX
-	MOVQ    $+8, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs4:
-	VMOVUPD    (DX), Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMAXPD     Z2, Z1, Z4
-	VMAXPD     Z1, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z5
-	VMOVUPD    64(DX), Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMAXPD     Z2, Z1, Z4
-	VMAXPD     Z1, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z6
-	VMOVUPD    128(DX), Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMAXPD     Z2, Z1, Z4
-	VMAXPD     Z1, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z7
-	VMOVUPD    Z1, Z2
-	VMOVUPD    192(DX), K1, Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMAXPD     Z2, Z1, Z4
-	VMAXPD     Z1, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z8
-	VCMPPD     $0x03, Z7, Z5, K2
-	VADDPD     Z7, Z5, Z2
-	VMAXPD     Z7, Z5, Z3
-	VMAXPD     Z5, Z7, Z4
-	VPANDQ     Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z9
-	VCMPPD     $0x03, Z8, Z6, K2
-	VADDPD     Z8, Z6, Z2
-	VMAXPD     Z8, Z6, Z3
-	VMAXPD     Z6, Z8, Z4
-	VPANDQ     Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z10
-	VCMPPD     $0x03, Z10, Z9, K2
-	VADDPD     Z10, Z9, Z2
-	VMAXPD     Z10, Z9, Z3
-	VMAXPD     Z9, Z10, Z4
-	VPANDQ     Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z11
-	VSHUFF64X2 $0x4e, Z11, Z11, Z2
-	VCMPPD     $0x03, Z2, Z11, K2
-	VADDPD     Z2, Z11, Z3
-	VMAXPD     Z2, Z11, Z4
-	VMAXPD     Z11, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z12
-	VSHUFF64X2 $0xb1, Z12, Z12, Z2
-	VCMPPD     $0x03, Z2, Z12, K2
-	VADDPD     Z2, Z12, Z3
-	VMAXPD     Z2, Z12, Z4
-	VMAXPD     Z12, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z13
-	VPERMILPD  $0x55, Z13, Z2
-	VCMPPD     $0x03, Z2, Z13, K2
-	VADDPD     Z2, Z13, Z3
-	VMAXPD     Z2, Z13, Z4
-	VMAXPD     Z13, Z2, Z2
-	VPANDQ     Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z14
-	VCMPPD     $0x03, Z14, Z0, K2
-	VADDPD     Z14, Z0, Z2
-	VMAXPD     Z14, Z0, Z3
-	VMAXPD     Z0, Z14, Z4
-	VPANDQ     Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z15
-	VMOVSD     X15, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs4
-
-done:
-	VZEROUPPER
-	RET
-
 // func leastF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastF64AVX512(SB), NOSPLIT, $0-40
@@ -21496,311 +21233,6 @@ fold:
 	VBLENDMPD  Z1, Z0, K1, Z20
 	MOVQ       d+8(FP), AX
 	VMOVSD     X20, (AX)
-	VZEROUPPER
-	RET
-
-// func leastRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·leastRunsF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         d+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         c+32(FP), BX
-	VMOVUPD      all64_7ff0000000000000<>+0(SB), Z1
-	MOVQ         b+24(FP), SI
-	VBROADCASTSD (SI), Z0
-	MOVQ         AX, SI
-	SHLQ         $0x03, SI
-	CMPQ         AX, $+8
-	JG           longer1
-	MOVQ         $+8, DI
-	CMPQ         AX, DI
-	CMOVQLT      AX, DI
-	MOVQ         $-1, AX
-	BZHIQ        DI, AX, AX
-	KMOVQ        AX, K1
-
-runs1:
-	VMOVUPD    Z1, Z2
-	VMOVUPD    (DX), K1, Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMINPD     Z2, Z1, Z4
-	VMINPD     Z1, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z5
-	VSHUFF64X2 $0x4e, Z5, Z5, Z2
-	VCMPPD     $0x03, Z2, Z5, K2
-	VADDPD     Z2, Z5, Z3
-	VMINPD     Z2, Z5, Z4
-	VMINPD     Z5, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z6
-	VSHUFF64X2 $0xb1, Z6, Z6, Z2
-	VCMPPD     $0x03, Z2, Z6, K2
-	VADDPD     Z2, Z6, Z3
-	VMINPD     Z2, Z6, Z4
-	VMINPD     Z6, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z7
-	VPERMILPD  $0x55, Z7, Z2
-	VCMPPD     $0x03, Z2, Z7, K2
-	VADDPD     Z2, Z7, Z3
-	VMINPD     Z2, Z7, Z4
-	VMINPD     Z7, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z8
-	VCMPPD     $0x03, Z8, Z0, K2
-	VADDPD     Z8, Z0, Z2
-	VMINPD     Z8, Z0, Z3
-	VMINPD     Z0, Z8, Z4
-	VPORQ      Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z9
-	VMOVSD     X9, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs1
-	JMP        done
-
-longer1:
-	SUBQ    $+8, AX
-	CMPQ    AX, $+8
-	JG      longer2
-	MOVQ    $+8, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs2:
-	VMOVUPD    (DX), Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMINPD     Z2, Z1, Z4
-	VMINPD     Z1, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z5
-	VMOVUPD    Z1, Z2
-	VMOVUPD    64(DX), K1, Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMINPD     Z2, Z1, Z4
-	VMINPD     Z1, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z6
-	VCMPPD     $0x03, Z6, Z5, K2
-	VADDPD     Z6, Z5, Z2
-	VMINPD     Z6, Z5, Z3
-	VMINPD     Z5, Z6, Z4
-	VPORQ      Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z7
-	VSHUFF64X2 $0x4e, Z7, Z7, Z2
-	VCMPPD     $0x03, Z2, Z7, K2
-	VADDPD     Z2, Z7, Z3
-	VMINPD     Z2, Z7, Z4
-	VMINPD     Z7, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z8
-	VSHUFF64X2 $0xb1, Z8, Z8, Z2
-	VCMPPD     $0x03, Z2, Z8, K2
-	VADDPD     Z2, Z8, Z3
-	VMINPD     Z2, Z8, Z4
-	VMINPD     Z8, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z9
-	VPERMILPD  $0x55, Z9, Z2
-	VCMPPD     $0x03, Z2, Z9, K2
-	VADDPD     Z2, Z9, Z3
-	VMINPD     Z2, Z9, Z4
-	VMINPD     Z9, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z10
-	VCMPPD     $0x03, Z10, Z0, K2
-	VADDPD     Z10, Z0, Z2
-	VMINPD     Z10, Z0, Z3
-	VMINPD     Z0, Z10, Z4
-	VPORQ      Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z11
-	VMOVSD     X11, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs2
-	JMP        done
-
-longer2:
-	SUBQ    $+8, AX
-	CMPQ    AX, $+8
-	JG      longer3
-	MOVQ    $+8, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs3:
-	VMOVUPD    (DX), Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMINPD     Z2, Z1, Z4
-	VMINPD     Z1, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z5
-	VMOVUPD    64(DX), Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMINPD     Z2, Z1, Z4
-	VMINPD     Z1, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z6
-	VMOVUPD    Z1, Z2
-	VMOVUPD    128(DX), K1, Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMINPD     Z2, Z1, Z4
-	VMINPD     Z1, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z7
-	VCMPPD     $0x03, Z7, Z5, K2
-	VADDPD     Z7, Z5, Z2
-	VMINPD     Z7, Z5, Z3
-	VMINPD     Z5, Z7, Z4
-	VPORQ      Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z8
-	VCMPPD     $0x03, Z6, Z8, K2
-	VADDPD     Z6, Z8, Z2
-	VMINPD     Z6, Z8, Z3
-	VMINPD     Z8, Z6, Z4
-	VPORQ      Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z9
-	VSHUFF64X2 $0x4e, Z9, Z9, Z2
-	VCMPPD     $0x03, Z2, Z9, K2
-	VADDPD     Z2, Z9, Z3
-	VMINPD     Z2, Z9, Z4
-	VMINPD     Z9, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z10
-	VSHUFF64X2 $0xb1, Z10, Z10, Z2
-	VCMPPD     $0x03, Z2, Z10, K2
-	VADDPD     Z2, Z10, Z3
-	VMINPD     Z2, Z10, Z4
-	VMINPD     Z10, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z11
-	VPERMILPD  $0x55, Z11, Z2
-	VCMPPD     $0x03, Z2, Z11, K2
-	VADDPD     Z2, Z11, Z3
-	VMINPD     Z2, Z11, Z4
-	VMINPD     Z11, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z12
-	VCMPPD     $0x03, Z12, Z0, K2
-	VADDPD     Z12, Z0, Z2
-	VMINPD     Z12, Z0, Z3
-	VMINPD     Z0, Z12, Z4
-	VPORQ      Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z13
-	VMOVSD     X13, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs3
-	JMP        done
-
-longer3:
-	SUBQ    $+8, AX
-	MOVQ    $+8, DI
-	CMPQ    AX, DI
-	CMOVQLT AX, DI
-	MOVQ    $-1, AX
-	BZHIQ   DI, AX, AX
-	KMOVQ   AX, K1
-
-runs4:
-	VMOVUPD    (DX), Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMINPD     Z2, Z1, Z4
-	VMINPD     Z1, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z5
-	VMOVUPD    64(DX), Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMINPD     Z2, Z1, Z4
-	VMINPD     Z1, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z6
-	VMOVUPD    128(DX), Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMINPD     Z2, Z1, Z4
-	VMINPD     Z1, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z7
-	VMOVUPD    Z1, Z2
-	VMOVUPD    192(DX), K1, Z2
-	VCMPPD     $0x03, Z2, Z1, K2
-	VADDPD     Z2, Z1, Z3
-	VMINPD     Z2, Z1, Z4
-	VMINPD     Z1, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z8
-	VCMPPD     $0x03, Z7, Z5, K2
-	VADDPD     Z7, Z5, Z2
-	VMINPD     Z7, Z5, Z3
-	VMINPD     Z5, Z7, Z4
-	VPORQ      Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z9
-	VCMPPD     $0x03, Z8, Z6, K2
-	VADDPD     Z8, Z6, Z2
-	VMINPD     Z8, Z6, Z3
-	VMINPD     Z6, Z8, Z4
-	VPORQ      Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z10
-	VCMPPD     $0x03, Z10, Z9, K2
-	VADDPD     Z10, Z9, Z2
-	VMINPD     Z10, Z9, Z3
-	VMINPD     Z9, Z10, Z4
-	VPORQ      Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z11
-	VSHUFF64X2 $0x4e, Z11, Z11, Z2
-	VCMPPD     $0x03, Z2, Z11, K2
-	VADDPD     Z2, Z11, Z3
-	VMINPD     Z2, Z11, Z4
-	VMINPD     Z11, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z12
-	VSHUFF64X2 $0xb1, Z12, Z12, Z2
-	VCMPPD     $0x03, Z2, Z12, K2
-	VADDPD     Z2, Z12, Z3
-	VMINPD     Z2, Z12, Z4
-	VMINPD     Z12, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z13
-	VPERMILPD  $0x55, Z13, Z2
-	VCMPPD     $0x03, Z2, Z13, K2
-	VADDPD     Z2, Z13, Z3
-	VMINPD     Z2, Z13, Z4
-	VMINPD     Z13, Z2, Z2
-	VPORQ      Z2, Z4, Z2
-	VBLENDMPD  Z3, Z2, K2, Z14
-	VCMPPD     $0x03, Z14, Z0, K2
-	VADDPD     Z14, Z0, Z2
-	VMINPD     Z14, Z0, Z3
-	VMINPD     Z0, Z14, Z4
-	VPORQ      Z4, Z3, Z3
-	VBLENDMPD  Z2, Z3, K2, Z15
-	VMOVSD     X15, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs4
-
-done:
 	VZEROUPPER
 	RET
 
@@ -25516,6 +24948,4544 @@ fold:
 	VPXORQ     Z1, Z0, Z0
 	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sumRunsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_0<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VADDPS     Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VADDPS     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VADDPS     Z2, Z1, Z2
+	VMOVUPS    Z1, Z3
+	VMOVUPS    64(DX), K1, Z3
+	VADDPS     Z3, Z1, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VADDPS     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VADDPS     Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VADDPS     Z3, Z1, Z3
+	VMOVUPS    Z1, Z4
+	VMOVUPS    128(DX), K1, Z4
+	VADDPS     Z4, Z1, Z4
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VADDPS     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VADDPS     Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VADDPS     Z3, Z1, Z3
+	VMOVUPS    128(DX), Z4
+	VADDPS     Z4, Z1, Z4
+	VMOVUPS    Z1, Z5
+	VMOVUPS    192(DX), K1, Z5
+	VADDPS     Z5, Z1, Z5
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z5, Z3, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VADDPS     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greatestRunsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+32
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -60(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x04, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R10)(Z1*1), K1, Z3
+	VCMPPS     $0x03, Z3, Z2, K2
+	VADDPS     Z3, Z2, Z4
+	VMAXPS     Z3, Z2, Z5
+	VMAXPS     Z2, Z3, Z2
+	VPANDD     Z2, Z5, Z2
+	VBLENDMPS  Z4, Z2, K2, Z6
+	VMOVAPS    Z6, Z2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_ff800000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VSHUFF64X2 $0x4e, Z7, Z7, Z2
+	VCMPPS     $0x03, Z2, Z7, K2
+	VADDPS     Z2, Z7, Z3
+	VMAXPS     Z2, Z7, Z4
+	VMAXPS     Z7, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VSHUFF64X2 $0xb1, Z8, Z8, Z2
+	VCMPPS     $0x03, Z2, Z8, K2
+	VADDPS     Z2, Z8, Z3
+	VMAXPS     Z2, Z8, Z4
+	VMAXPS     Z8, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VPERMILPS  $0x4e, Z9, Z2
+	VCMPPS     $0x03, Z2, Z9, K2
+	VADDPS     Z2, Z9, Z3
+	VMAXPS     Z2, Z9, Z4
+	VMAXPS     Z9, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VPERMILPS  $0xb1, Z10, Z2
+	VCMPPS     $0x03, Z2, Z10, K2
+	VADDPS     Z2, Z10, Z3
+	VMAXPS     Z2, Z10, Z4
+	VMAXPS     Z10, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z11
+	VCMPPS     $0x03, Z11, Z0, K2
+	VADDPS     Z11, Z0, Z2
+	VMAXPS     Z11, Z0, Z3
+	VMAXPS     Z0, Z11, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z12
+	VMOVSS     X12, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VMOVUPS    Z1, Z2
+	VMOVUPS    64(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VCMPPS     $0x03, Z8, Z7, K2
+	VADDPS     Z8, Z7, Z2
+	VMAXPS     Z8, Z7, Z3
+	VMAXPS     Z7, Z8, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z9
+	VSHUFF64X2 $0x4e, Z9, Z9, Z2
+	VCMPPS     $0x03, Z2, Z9, K2
+	VADDPS     Z2, Z9, Z3
+	VMAXPS     Z2, Z9, Z4
+	VMAXPS     Z9, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VSHUFF64X2 $0xb1, Z10, Z10, Z2
+	VCMPPS     $0x03, Z2, Z10, K2
+	VADDPS     Z2, Z10, Z3
+	VMAXPS     Z2, Z10, Z4
+	VMAXPS     Z10, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z11
+	VPERMILPS  $0x4e, Z11, Z2
+	VCMPPS     $0x03, Z2, Z11, K2
+	VADDPS     Z2, Z11, Z3
+	VMAXPS     Z2, Z11, Z4
+	VMAXPS     Z11, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z12
+	VPERMILPS  $0xb1, Z12, Z2
+	VCMPPS     $0x03, Z2, Z12, K2
+	VADDPS     Z2, Z12, Z3
+	VMAXPS     Z2, Z12, Z4
+	VMAXPS     Z12, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z13
+	VCMPPS     $0x03, Z13, Z0, K2
+	VADDPS     Z13, Z0, Z2
+	VMAXPS     Z13, Z0, Z3
+	VMAXPS     Z0, Z13, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z14
+	VMOVSS     X14, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VMOVUPS    64(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VMOVUPS    Z1, Z2
+	VMOVUPS    128(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VCMPPS     $0x03, Z9, Z7, K2
+	VADDPS     Z9, Z7, Z2
+	VMAXPS     Z9, Z7, Z3
+	VMAXPS     Z7, Z9, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z10
+	VCMPPS     $0x03, Z8, Z10, K2
+	VADDPS     Z8, Z10, Z2
+	VMAXPS     Z8, Z10, Z3
+	VMAXPS     Z10, Z8, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z11
+	VSHUFF64X2 $0x4e, Z11, Z11, Z2
+	VCMPPS     $0x03, Z2, Z11, K2
+	VADDPS     Z2, Z11, Z3
+	VMAXPS     Z2, Z11, Z4
+	VMAXPS     Z11, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z12
+	VSHUFF64X2 $0xb1, Z12, Z12, Z2
+	VCMPPS     $0x03, Z2, Z12, K2
+	VADDPS     Z2, Z12, Z3
+	VMAXPS     Z2, Z12, Z4
+	VMAXPS     Z12, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z13
+	VPERMILPS  $0x4e, Z13, Z2
+	VCMPPS     $0x03, Z2, Z13, K2
+	VADDPS     Z2, Z13, Z3
+	VMAXPS     Z2, Z13, Z4
+	VMAXPS     Z13, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z14
+	VPERMILPS  $0xb1, Z14, Z2
+	VCMPPS     $0x03, Z2, Z14, K2
+	VADDPS     Z2, Z14, Z3
+	VMAXPS     Z2, Z14, Z4
+	VMAXPS     Z14, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z15
+	VCMPPS     $0x03, Z15, Z0, K2
+	VADDPS     Z15, Z0, Z2
+	VMAXPS     Z15, Z0, Z3
+	VMAXPS     Z0, Z15, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z16
+	VMOVSS     X16, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VMOVUPS    64(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VMOVUPS    128(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VMOVUPS    Z1, Z2
+	VMOVUPS    192(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VCMPPS     $0x03, Z9, Z7, K2
+	VADDPS     Z9, Z7, Z2
+	VMAXPS     Z9, Z7, Z3
+	VMAXPS     Z7, Z9, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z11
+	VCMPPS     $0x03, Z10, Z8, K2
+	VADDPS     Z10, Z8, Z2
+	VMAXPS     Z10, Z8, Z3
+	VMAXPS     Z8, Z10, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z12
+	VCMPPS     $0x03, Z12, Z11, K2
+	VADDPS     Z12, Z11, Z2
+	VMAXPS     Z12, Z11, Z3
+	VMAXPS     Z11, Z12, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z13
+	VSHUFF64X2 $0x4e, Z13, Z13, Z2
+	VCMPPS     $0x03, Z2, Z13, K2
+	VADDPS     Z2, Z13, Z3
+	VMAXPS     Z2, Z13, Z4
+	VMAXPS     Z13, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z14
+	VSHUFF64X2 $0xb1, Z14, Z14, Z2
+	VCMPPS     $0x03, Z2, Z14, K2
+	VADDPS     Z2, Z14, Z3
+	VMAXPS     Z2, Z14, Z4
+	VMAXPS     Z14, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z15
+	VPERMILPS  $0x4e, Z15, Z2
+	VCMPPS     $0x03, Z2, Z15, K2
+	VADDPS     Z2, Z15, Z3
+	VMAXPS     Z2, Z15, Z4
+	VMAXPS     Z15, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z16
+	VPERMILPS  $0xb1, Z16, Z2
+	VCMPPS     $0x03, Z2, Z16, K2
+	VADDPS     Z2, Z16, Z3
+	VMAXPS     Z2, Z16, Z4
+	VMAXPS     Z16, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z17
+	VCMPPS     $0x03, Z17, Z0, K2
+	VADDPS     Z17, Z0, Z2
+	VMAXPS     Z17, Z0, Z3
+	VMAXPS     Z0, Z17, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z18
+	VMOVSS     X18, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+DATA indices<>+0(SB)/4, $0x00000000
+DATA indices<>+4(SB)/4, $0x00000001
+DATA indices<>+8(SB)/4, $0x00000002
+DATA indices<>+12(SB)/4, $0x00000003
+DATA indices<>+16(SB)/4, $0x00000004
+DATA indices<>+20(SB)/4, $0x00000005
+DATA indices<>+24(SB)/4, $0x00000006
+DATA indices<>+28(SB)/4, $0x00000007
+DATA indices<>+32(SB)/4, $0x00000008
+DATA indices<>+36(SB)/4, $0x00000009
+DATA indices<>+40(SB)/4, $0x0000000a
+DATA indices<>+44(SB)/4, $0x0000000b
+DATA indices<>+48(SB)/4, $0x0000000c
+DATA indices<>+52(SB)/4, $0x0000000d
+DATA indices<>+56(SB)/4, $0x0000000e
+DATA indices<>+60(SB)/4, $0x0000000f
+GLOBL indices<>(SB), RODATA|NOPTR, $64
+
+// func greatestPairsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·greatestPairsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VCMPPS    $0x03, Z3, Z2, K1
+	VADDPS    Z3, Z2, Z4
+	VMAXPS    Z3, Z2, Z5
+	VMAXPS    Z2, Z3, Z2
+	VPANDD    Z2, Z5, Z2
+	VBLENDMPS Z4, Z2, K1, Z6
+	VMOVUPS   Z6, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+DATA even_lanes32<>+0(SB)/4, $0x00000000
+DATA even_lanes32<>+4(SB)/4, $0x00000002
+DATA even_lanes32<>+8(SB)/4, $0x00000004
+DATA even_lanes32<>+12(SB)/4, $0x00000006
+DATA even_lanes32<>+16(SB)/4, $0x00000008
+DATA even_lanes32<>+20(SB)/4, $0x0000000a
+DATA even_lanes32<>+24(SB)/4, $0x0000000c
+DATA even_lanes32<>+28(SB)/4, $0x0000000e
+DATA even_lanes32<>+32(SB)/4, $0x00000010
+DATA even_lanes32<>+36(SB)/4, $0x00000012
+DATA even_lanes32<>+40(SB)/4, $0x00000014
+DATA even_lanes32<>+44(SB)/4, $0x00000016
+DATA even_lanes32<>+48(SB)/4, $0x00000018
+DATA even_lanes32<>+52(SB)/4, $0x0000001a
+DATA even_lanes32<>+56(SB)/4, $0x0000001c
+DATA even_lanes32<>+60(SB)/4, $0x0000001e
+GLOBL even_lanes32<>(SB), RODATA|NOPTR, $64
+
+DATA odd_lanes32<>+0(SB)/4, $0x00000001
+DATA odd_lanes32<>+4(SB)/4, $0x00000003
+DATA odd_lanes32<>+8(SB)/4, $0x00000005
+DATA odd_lanes32<>+12(SB)/4, $0x00000007
+DATA odd_lanes32<>+16(SB)/4, $0x00000009
+DATA odd_lanes32<>+20(SB)/4, $0x0000000b
+DATA odd_lanes32<>+24(SB)/4, $0x0000000d
+DATA odd_lanes32<>+28(SB)/4, $0x0000000f
+DATA odd_lanes32<>+32(SB)/4, $0x00000011
+DATA odd_lanes32<>+36(SB)/4, $0x00000013
+DATA odd_lanes32<>+40(SB)/4, $0x00000015
+DATA odd_lanes32<>+44(SB)/4, $0x00000017
+DATA odd_lanes32<>+48(SB)/4, $0x00000019
+DATA odd_lanes32<>+52(SB)/4, $0x0000001b
+DATA odd_lanes32<>+56(SB)/4, $0x0000001d
+DATA odd_lanes32<>+60(SB)/4, $0x0000001f
+GLOBL odd_lanes32<>(SB), RODATA|NOPTR, $64
+
+// func leastRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·leastRunsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+32
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -60(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x04, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R10)(Z1*1), K1, Z3
+	VCMPPS     $0x03, Z3, Z2, K2
+	VADDPS     Z3, Z2, Z4
+	VMINPS     Z3, Z2, Z5
+	VMINPS     Z2, Z3, Z2
+	VPORD      Z2, Z5, Z2
+	VBLENDMPS  Z4, Z2, K2, Z6
+	VMOVAPS    Z6, Z2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_7f800000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VSHUFF64X2 $0x4e, Z7, Z7, Z2
+	VCMPPS     $0x03, Z2, Z7, K2
+	VADDPS     Z2, Z7, Z3
+	VMINPS     Z2, Z7, Z4
+	VMINPS     Z7, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VSHUFF64X2 $0xb1, Z8, Z8, Z2
+	VCMPPS     $0x03, Z2, Z8, K2
+	VADDPS     Z2, Z8, Z3
+	VMINPS     Z2, Z8, Z4
+	VMINPS     Z8, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VPERMILPS  $0x4e, Z9, Z2
+	VCMPPS     $0x03, Z2, Z9, K2
+	VADDPS     Z2, Z9, Z3
+	VMINPS     Z2, Z9, Z4
+	VMINPS     Z9, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VPERMILPS  $0xb1, Z10, Z2
+	VCMPPS     $0x03, Z2, Z10, K2
+	VADDPS     Z2, Z10, Z3
+	VMINPS     Z2, Z10, Z4
+	VMINPS     Z10, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z11
+	VCMPPS     $0x03, Z11, Z0, K2
+	VADDPS     Z11, Z0, Z2
+	VMINPS     Z11, Z0, Z3
+	VMINPS     Z0, Z11, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z12
+	VMOVSS     X12, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VMOVUPS    Z1, Z2
+	VMOVUPS    64(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VCMPPS     $0x03, Z8, Z7, K2
+	VADDPS     Z8, Z7, Z2
+	VMINPS     Z8, Z7, Z3
+	VMINPS     Z7, Z8, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z9
+	VSHUFF64X2 $0x4e, Z9, Z9, Z2
+	VCMPPS     $0x03, Z2, Z9, K2
+	VADDPS     Z2, Z9, Z3
+	VMINPS     Z2, Z9, Z4
+	VMINPS     Z9, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VSHUFF64X2 $0xb1, Z10, Z10, Z2
+	VCMPPS     $0x03, Z2, Z10, K2
+	VADDPS     Z2, Z10, Z3
+	VMINPS     Z2, Z10, Z4
+	VMINPS     Z10, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z11
+	VPERMILPS  $0x4e, Z11, Z2
+	VCMPPS     $0x03, Z2, Z11, K2
+	VADDPS     Z2, Z11, Z3
+	VMINPS     Z2, Z11, Z4
+	VMINPS     Z11, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z12
+	VPERMILPS  $0xb1, Z12, Z2
+	VCMPPS     $0x03, Z2, Z12, K2
+	VADDPS     Z2, Z12, Z3
+	VMINPS     Z2, Z12, Z4
+	VMINPS     Z12, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z13
+	VCMPPS     $0x03, Z13, Z0, K2
+	VADDPS     Z13, Z0, Z2
+	VMINPS     Z13, Z0, Z3
+	VMINPS     Z0, Z13, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z14
+	VMOVSS     X14, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VMOVUPS    64(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VMOVUPS    Z1, Z2
+	VMOVUPS    128(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VCMPPS     $0x03, Z9, Z7, K2
+	VADDPS     Z9, Z7, Z2
+	VMINPS     Z9, Z7, Z3
+	VMINPS     Z7, Z9, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z10
+	VCMPPS     $0x03, Z8, Z10, K2
+	VADDPS     Z8, Z10, Z2
+	VMINPS     Z8, Z10, Z3
+	VMINPS     Z10, Z8, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z11
+	VSHUFF64X2 $0x4e, Z11, Z11, Z2
+	VCMPPS     $0x03, Z2, Z11, K2
+	VADDPS     Z2, Z11, Z3
+	VMINPS     Z2, Z11, Z4
+	VMINPS     Z11, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z12
+	VSHUFF64X2 $0xb1, Z12, Z12, Z2
+	VCMPPS     $0x03, Z2, Z12, K2
+	VADDPS     Z2, Z12, Z3
+	VMINPS     Z2, Z12, Z4
+	VMINPS     Z12, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z13
+	VPERMILPS  $0x4e, Z13, Z2
+	VCMPPS     $0x03, Z2, Z13, K2
+	VADDPS     Z2, Z13, Z3
+	VMINPS     Z2, Z13, Z4
+	VMINPS     Z13, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z14
+	VPERMILPS  $0xb1, Z14, Z2
+	VCMPPS     $0x03, Z2, Z14, K2
+	VADDPS     Z2, Z14, Z3
+	VMINPS     Z2, Z14, Z4
+	VMINPS     Z14, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z15
+	VCMPPS     $0x03, Z15, Z0, K2
+	VADDPS     Z15, Z0, Z2
+	VMINPS     Z15, Z0, Z3
+	VMINPS     Z0, Z15, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z16
+	VMOVSS     X16, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z7
+	VMOVUPS    64(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z8
+	VMOVUPS    128(DX), Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z9
+	VMOVUPS    Z1, Z2
+	VMOVUPS    192(DX), K1, Z2
+	VCMPPS     $0x03, Z2, Z1, K2
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z10
+	VCMPPS     $0x03, Z9, Z7, K2
+	VADDPS     Z9, Z7, Z2
+	VMINPS     Z9, Z7, Z3
+	VMINPS     Z7, Z9, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z11
+	VCMPPS     $0x03, Z10, Z8, K2
+	VADDPS     Z10, Z8, Z2
+	VMINPS     Z10, Z8, Z3
+	VMINPS     Z8, Z10, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z12
+	VCMPPS     $0x03, Z12, Z11, K2
+	VADDPS     Z12, Z11, Z2
+	VMINPS     Z12, Z11, Z3
+	VMINPS     Z11, Z12, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z13
+	VSHUFF64X2 $0x4e, Z13, Z13, Z2
+	VCMPPS     $0x03, Z2, Z13, K2
+	VADDPS     Z2, Z13, Z3
+	VMINPS     Z2, Z13, Z4
+	VMINPS     Z13, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z14
+	VSHUFF64X2 $0xb1, Z14, Z14, Z2
+	VCMPPS     $0x03, Z2, Z14, K2
+	VADDPS     Z2, Z14, Z3
+	VMINPS     Z2, Z14, Z4
+	VMINPS     Z14, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z15
+	VPERMILPS  $0x4e, Z15, Z2
+	VCMPPS     $0x03, Z2, Z15, K2
+	VADDPS     Z2, Z15, Z3
+	VMINPS     Z2, Z15, Z4
+	VMINPS     Z15, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z16
+	VPERMILPS  $0xb1, Z16, Z2
+	VCMPPS     $0x03, Z2, Z16, K2
+	VADDPS     Z2, Z16, Z3
+	VMINPS     Z2, Z16, Z4
+	VMINPS     Z16, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K2, Z17
+	VCMPPS     $0x03, Z17, Z0, K2
+	VADDPS     Z17, Z0, Z2
+	VMINPS     Z17, Z0, Z3
+	VMINPS     Z0, Z17, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K2, Z18
+	VMOVSS     X18, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastPairsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·leastPairsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VCMPPS    $0x03, Z3, Z2, K1
+	VADDPS    Z3, Z2, Z4
+	VMINPS    Z3, Z2, Z5
+	VMINPS    Z2, Z3, Z2
+	VPORD     Z2, Z5, Z2
+	VBLENDMPS Z4, Z2, K1, Z6
+	VMOVUPS   Z6, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func productRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·productRunsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	SHLQ         $0x02, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -60(BX), BX
+	MOVQ         AX, SI
+	SHLQ         $0x04, SI
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    DI, DI
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z1*1), K1, Z3
+	VMULPS     Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	ADDQ       $+4, DI
+	CMPQ       DI, AX
+	JLT        element
+	VMOVUPS    Z2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func sumRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sumRunsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_0<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VADDPD     Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VADDPD     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VADDPD     Z2, Z1, Z2
+	VMOVUPD    Z1, Z3
+	VMOVUPD    64(DX), K1, Z3
+	VADDPD     Z3, Z1, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VADDPD     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VADDPD     Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VADDPD     Z3, Z1, Z3
+	VMOVUPD    Z1, Z4
+	VMOVUPD    128(DX), K1, Z4
+	VADDPD     Z4, Z1, Z4
+	VADDPD     Z4, Z2, Z2
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VADDPD     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VADDPD     Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VADDPD     Z3, Z1, Z3
+	VMOVUPD    128(DX), Z4
+	VADDPD     Z4, Z1, Z4
+	VMOVUPD    Z1, Z5
+	VMOVUPD    192(DX), K1, Z5
+	VADDPD     Z5, Z1, Z5
+	VADDPD     Z4, Z2, Z2
+	VADDPD     Z5, Z3, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VADDPD     Z3, Z2, Z2
+	VADDPD     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greatestRunsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+16
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -56(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPD Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDQ (R10)(Y1*1), K1, Z3
+	VCMPPD     $0x03, Z3, Z2, K2
+	VADDPD     Z3, Z2, Z4
+	VMAXPD     Z3, Z2, Z5
+	VMAXPD     Z2, Z3, Z2
+	VPANDQ     Z2, Z5, Z2
+	VBLENDMPD  Z4, Z2, K2, Z6
+	VMOVAPD    Z6, Z2
+	ADDQ       $+8, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPD    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPD      all64_fff0000000000000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VSHUFF64X2 $0x4e, Z7, Z7, Z2
+	VCMPPD     $0x03, Z2, Z7, K2
+	VADDPD     Z2, Z7, Z3
+	VMAXPD     Z2, Z7, Z4
+	VMAXPD     Z7, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VSHUFF64X2 $0xb1, Z8, Z8, Z2
+	VCMPPD     $0x03, Z2, Z8, K2
+	VADDPD     Z2, Z8, Z3
+	VMAXPD     Z2, Z8, Z4
+	VMAXPD     Z8, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z9
+	VPERMILPD  $0x55, Z9, Z2
+	VCMPPD     $0x03, Z2, Z9, K2
+	VADDPD     Z2, Z9, Z3
+	VMAXPD     Z2, Z9, Z4
+	VMAXPD     Z9, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VCMPPD     $0x03, Z10, Z0, K2
+	VADDPD     Z10, Z0, Z2
+	VMAXPD     Z10, Z0, Z3
+	VMAXPD     Z0, Z10, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VMOVSD     X11, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VMOVUPD    Z1, Z2
+	VMOVUPD    64(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VCMPPD     $0x03, Z8, Z7, K2
+	VADDPD     Z8, Z7, Z2
+	VMAXPD     Z8, Z7, Z3
+	VMAXPD     Z7, Z8, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VSHUFF64X2 $0x4e, Z9, Z9, Z2
+	VCMPPD     $0x03, Z2, Z9, K2
+	VADDPD     Z2, Z9, Z3
+	VMAXPD     Z2, Z9, Z4
+	VMAXPD     Z9, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VSHUFF64X2 $0xb1, Z10, Z10, Z2
+	VCMPPD     $0x03, Z2, Z10, K2
+	VADDPD     Z2, Z10, Z3
+	VMAXPD     Z2, Z10, Z4
+	VMAXPD     Z10, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z11
+	VPERMILPD  $0x55, Z11, Z2
+	VCMPPD     $0x03, Z2, Z11, K2
+	VADDPD     Z2, Z11, Z3
+	VMAXPD     Z2, Z11, Z4
+	VMAXPD     Z11, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z12
+	VCMPPD     $0x03, Z12, Z0, K2
+	VADDPD     Z12, Z0, Z2
+	VMAXPD     Z12, Z0, Z3
+	VMAXPD     Z0, Z12, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z13
+	VMOVSD     X13, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VMOVUPD    64(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VMOVUPD    Z1, Z2
+	VMOVUPD    128(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z9
+	VCMPPD     $0x03, Z9, Z7, K2
+	VADDPD     Z9, Z7, Z2
+	VMAXPD     Z9, Z7, Z3
+	VMAXPD     Z7, Z9, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z10
+	VCMPPD     $0x03, Z8, Z10, K2
+	VADDPD     Z8, Z10, Z2
+	VMAXPD     Z8, Z10, Z3
+	VMAXPD     Z10, Z8, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VSHUFF64X2 $0x4e, Z11, Z11, Z2
+	VCMPPD     $0x03, Z2, Z11, K2
+	VADDPD     Z2, Z11, Z3
+	VMAXPD     Z2, Z11, Z4
+	VMAXPD     Z11, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z12
+	VSHUFF64X2 $0xb1, Z12, Z12, Z2
+	VCMPPD     $0x03, Z2, Z12, K2
+	VADDPD     Z2, Z12, Z3
+	VMAXPD     Z2, Z12, Z4
+	VMAXPD     Z12, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z13
+	VPERMILPD  $0x55, Z13, Z2
+	VCMPPD     $0x03, Z2, Z13, K2
+	VADDPD     Z2, Z13, Z3
+	VMAXPD     Z2, Z13, Z4
+	VMAXPD     Z13, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z14
+	VCMPPD     $0x03, Z14, Z0, K2
+	VADDPD     Z14, Z0, Z2
+	VMAXPD     Z14, Z0, Z3
+	VMAXPD     Z0, Z14, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z15
+	VMOVSD     X15, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VMOVUPD    64(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VMOVUPD    128(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z9
+	VMOVUPD    Z1, Z2
+	VMOVUPD    192(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMAXPD     Z2, Z1, Z4
+	VMAXPD     Z1, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VCMPPD     $0x03, Z9, Z7, K2
+	VADDPD     Z9, Z7, Z2
+	VMAXPD     Z9, Z7, Z3
+	VMAXPD     Z7, Z9, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VCMPPD     $0x03, Z10, Z8, K2
+	VADDPD     Z10, Z8, Z2
+	VMAXPD     Z10, Z8, Z3
+	VMAXPD     Z8, Z10, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z12
+	VCMPPD     $0x03, Z12, Z11, K2
+	VADDPD     Z12, Z11, Z2
+	VMAXPD     Z12, Z11, Z3
+	VMAXPD     Z11, Z12, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z13
+	VSHUFF64X2 $0x4e, Z13, Z13, Z2
+	VCMPPD     $0x03, Z2, Z13, K2
+	VADDPD     Z2, Z13, Z3
+	VMAXPD     Z2, Z13, Z4
+	VMAXPD     Z13, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z14
+	VSHUFF64X2 $0xb1, Z14, Z14, Z2
+	VCMPPD     $0x03, Z2, Z14, K2
+	VADDPD     Z2, Z14, Z3
+	VMAXPD     Z2, Z14, Z4
+	VMAXPD     Z14, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z15
+	VPERMILPD  $0x55, Z15, Z2
+	VCMPPD     $0x03, Z2, Z15, K2
+	VADDPD     Z2, Z15, Z3
+	VMAXPD     Z2, Z15, Z4
+	VMAXPD     Z15, Z2, Z2
+	VPANDQ     Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z16
+	VCMPPD     $0x03, Z16, Z0, K2
+	VADDPD     Z16, Z0, Z2
+	VMAXPD     Z16, Z0, Z3
+	VMAXPD     Z0, Z16, Z4
+	VPANDQ     Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z17
+	VMOVSD     X17, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestPairsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·greatestPairsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VCMPPD    $0x03, Z3, Z2, K1
+	VADDPD    Z3, Z2, Z4
+	VMAXPD    Z3, Z2, Z5
+	VMAXPD    Z2, Z3, Z2
+	VPANDQ    Z2, Z5, Z2
+	VBLENDMPD Z4, Z2, K1, Z6
+	VMOVUPD   Z6, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+DATA even_lanes64<>+0(SB)/8, $0x0000000000000000
+DATA even_lanes64<>+8(SB)/8, $0x0000000000000002
+DATA even_lanes64<>+16(SB)/8, $0x0000000000000004
+DATA even_lanes64<>+24(SB)/8, $0x0000000000000006
+DATA even_lanes64<>+32(SB)/8, $0x0000000000000008
+DATA even_lanes64<>+40(SB)/8, $0x000000000000000a
+DATA even_lanes64<>+48(SB)/8, $0x000000000000000c
+DATA even_lanes64<>+56(SB)/8, $0x000000000000000e
+GLOBL even_lanes64<>(SB), RODATA|NOPTR, $64
+
+DATA odd_lanes64<>+0(SB)/8, $0x0000000000000001
+DATA odd_lanes64<>+8(SB)/8, $0x0000000000000003
+DATA odd_lanes64<>+16(SB)/8, $0x0000000000000005
+DATA odd_lanes64<>+24(SB)/8, $0x0000000000000007
+DATA odd_lanes64<>+32(SB)/8, $0x0000000000000009
+DATA odd_lanes64<>+40(SB)/8, $0x000000000000000b
+DATA odd_lanes64<>+48(SB)/8, $0x000000000000000d
+DATA odd_lanes64<>+56(SB)/8, $0x000000000000000f
+GLOBL odd_lanes64<>(SB), RODATA|NOPTR, $64
+
+// func leastRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·leastRunsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+16
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -56(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPD Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDQ (R10)(Y1*1), K1, Z3
+	VCMPPD     $0x03, Z3, Z2, K2
+	VADDPD     Z3, Z2, Z4
+	VMINPD     Z3, Z2, Z5
+	VMINPD     Z2, Z3, Z2
+	VPORQ      Z2, Z5, Z2
+	VBLENDMPD  Z4, Z2, K2, Z6
+	VMOVAPD    Z6, Z2
+	ADDQ       $+8, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPD    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPD      all64_7ff0000000000000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VSHUFF64X2 $0x4e, Z7, Z7, Z2
+	VCMPPD     $0x03, Z2, Z7, K2
+	VADDPD     Z2, Z7, Z3
+	VMINPD     Z2, Z7, Z4
+	VMINPD     Z7, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VSHUFF64X2 $0xb1, Z8, Z8, Z2
+	VCMPPD     $0x03, Z2, Z8, K2
+	VADDPD     Z2, Z8, Z3
+	VMINPD     Z2, Z8, Z4
+	VMINPD     Z8, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z9
+	VPERMILPD  $0x55, Z9, Z2
+	VCMPPD     $0x03, Z2, Z9, K2
+	VADDPD     Z2, Z9, Z3
+	VMINPD     Z2, Z9, Z4
+	VMINPD     Z9, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VCMPPD     $0x03, Z10, Z0, K2
+	VADDPD     Z10, Z0, Z2
+	VMINPD     Z10, Z0, Z3
+	VMINPD     Z0, Z10, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VMOVSD     X11, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VMOVUPD    Z1, Z2
+	VMOVUPD    64(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VCMPPD     $0x03, Z8, Z7, K2
+	VADDPD     Z8, Z7, Z2
+	VMINPD     Z8, Z7, Z3
+	VMINPD     Z7, Z8, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z9
+	VSHUFF64X2 $0x4e, Z9, Z9, Z2
+	VCMPPD     $0x03, Z2, Z9, K2
+	VADDPD     Z2, Z9, Z3
+	VMINPD     Z2, Z9, Z4
+	VMINPD     Z9, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VSHUFF64X2 $0xb1, Z10, Z10, Z2
+	VCMPPD     $0x03, Z2, Z10, K2
+	VADDPD     Z2, Z10, Z3
+	VMINPD     Z2, Z10, Z4
+	VMINPD     Z10, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z11
+	VPERMILPD  $0x55, Z11, Z2
+	VCMPPD     $0x03, Z2, Z11, K2
+	VADDPD     Z2, Z11, Z3
+	VMINPD     Z2, Z11, Z4
+	VMINPD     Z11, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z12
+	VCMPPD     $0x03, Z12, Z0, K2
+	VADDPD     Z12, Z0, Z2
+	VMINPD     Z12, Z0, Z3
+	VMINPD     Z0, Z12, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z13
+	VMOVSD     X13, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VMOVUPD    64(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VMOVUPD    Z1, Z2
+	VMOVUPD    128(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z9
+	VCMPPD     $0x03, Z9, Z7, K2
+	VADDPD     Z9, Z7, Z2
+	VMINPD     Z9, Z7, Z3
+	VMINPD     Z7, Z9, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z10
+	VCMPPD     $0x03, Z8, Z10, K2
+	VADDPD     Z8, Z10, Z2
+	VMINPD     Z8, Z10, Z3
+	VMINPD     Z10, Z8, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VSHUFF64X2 $0x4e, Z11, Z11, Z2
+	VCMPPD     $0x03, Z2, Z11, K2
+	VADDPD     Z2, Z11, Z3
+	VMINPD     Z2, Z11, Z4
+	VMINPD     Z11, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z12
+	VSHUFF64X2 $0xb1, Z12, Z12, Z2
+	VCMPPD     $0x03, Z2, Z12, K2
+	VADDPD     Z2, Z12, Z3
+	VMINPD     Z2, Z12, Z4
+	VMINPD     Z12, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z13
+	VPERMILPD  $0x55, Z13, Z2
+	VCMPPD     $0x03, Z2, Z13, K2
+	VADDPD     Z2, Z13, Z3
+	VMINPD     Z2, Z13, Z4
+	VMINPD     Z13, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z14
+	VCMPPD     $0x03, Z14, Z0, K2
+	VADDPD     Z14, Z0, Z2
+	VMINPD     Z14, Z0, Z3
+	VMINPD     Z0, Z14, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z15
+	VMOVSD     X15, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z7
+	VMOVUPD    64(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z8
+	VMOVUPD    128(DX), Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z9
+	VMOVUPD    Z1, Z2
+	VMOVUPD    192(DX), K1, Z2
+	VCMPPD     $0x03, Z2, Z1, K2
+	VADDPD     Z2, Z1, Z3
+	VMINPD     Z2, Z1, Z4
+	VMINPD     Z1, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z10
+	VCMPPD     $0x03, Z9, Z7, K2
+	VADDPD     Z9, Z7, Z2
+	VMINPD     Z9, Z7, Z3
+	VMINPD     Z7, Z9, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z11
+	VCMPPD     $0x03, Z10, Z8, K2
+	VADDPD     Z10, Z8, Z2
+	VMINPD     Z10, Z8, Z3
+	VMINPD     Z8, Z10, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z12
+	VCMPPD     $0x03, Z12, Z11, K2
+	VADDPD     Z12, Z11, Z2
+	VMINPD     Z12, Z11, Z3
+	VMINPD     Z11, Z12, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z13
+	VSHUFF64X2 $0x4e, Z13, Z13, Z2
+	VCMPPD     $0x03, Z2, Z13, K2
+	VADDPD     Z2, Z13, Z3
+	VMINPD     Z2, Z13, Z4
+	VMINPD     Z13, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z14
+	VSHUFF64X2 $0xb1, Z14, Z14, Z2
+	VCMPPD     $0x03, Z2, Z14, K2
+	VADDPD     Z2, Z14, Z3
+	VMINPD     Z2, Z14, Z4
+	VMINPD     Z14, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z15
+	VPERMILPD  $0x55, Z15, Z2
+	VCMPPD     $0x03, Z2, Z15, K2
+	VADDPD     Z2, Z15, Z3
+	VMINPD     Z2, Z15, Z4
+	VMINPD     Z15, Z2, Z2
+	VPORQ      Z2, Z4, Z2
+	VBLENDMPD  Z3, Z2, K2, Z16
+	VCMPPD     $0x03, Z16, Z0, K2
+	VADDPD     Z16, Z0, Z2
+	VMINPD     Z16, Z0, Z3
+	VMINPD     Z0, Z16, Z4
+	VPORQ      Z4, Z3, Z3
+	VBLENDMPD  Z2, Z3, K2, Z17
+	VMOVSD     X17, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastPairsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·leastPairsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VCMPPD    $0x03, Z3, Z2, K1
+	VADDPD    Z3, Z2, Z4
+	VMINPD    Z3, Z2, Z5
+	VMINPD    Z2, Z3, Z2
+	VPORQ     Z2, Z5, Z2
+	VBLENDMPD Z4, Z2, K1, Z6
+	VMOVUPD   Z6, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func productRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·productRunsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	SHLQ         $0x03, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -56(BX), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPD Z0, Z2
+	XORQ    DI, DI
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDQ (R8)(Y1*1), K1, Z3
+	VMULPD     Z3, Z2, Z2
+	VMOVAPD    Z2, Z2
+	ADDQ       $+8, DI
+	CMPQ       DI, AX
+	JLT        element
+	VMOVUPD    Z2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func greatestRunsS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, CMOV
+TEXT ·greatestRunsS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTB (SI), Z0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -15(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    DI, DI
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z1*1), K1, Z3
+	VPMAXSB    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD  $0x10, Z2, Z4
+	VPMAXSB Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VPSRLD  $0x08, Z2, Z4
+	VPMAXSB Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VPMOVDB Z2, (CX)
+	ADDQ    AX, DX
+	ADDQ    $+16, CX
+	JMP     group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func leastRunsS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, CMOV
+TEXT ·leastRunsS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTB (SI), Z0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -15(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    DI, DI
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z1*1), K1, Z3
+	VPMINSB    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD  $0x10, Z2, Z4
+	VPMINSB Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VPSRLD  $0x08, Z2, Z4
+	VPMINSB Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VPMOVDB Z2, (CX)
+	ADDQ    AX, DX
+	ADDQ    $+16, CX
+	JMP     group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func greatestRunsU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, CMOV
+TEXT ·greatestRunsU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTB (SI), Z0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -15(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    DI, DI
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z1*1), K1, Z3
+	VPMAXUB    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD  $0x10, Z2, Z4
+	VPMAXUB Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VPSRLD  $0x08, Z2, Z4
+	VPMAXUB Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VPMOVDB Z2, (CX)
+	ADDQ    AX, DX
+	ADDQ    $+16, CX
+	JMP     group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func leastRunsU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, CMOV
+TEXT ·leastRunsU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTB (SI), Z0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -15(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    DI, DI
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z1*1), K1, Z3
+	VPMINUB    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD  $0x10, Z2, Z4
+	VPMINUB Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VPSRLD  $0x08, Z2, Z4
+	VPMINUB Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VPMOVDB Z2, (CX)
+	ADDQ    AX, DX
+	ADDQ    $+16, CX
+	JMP     group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func greatestRunsS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, CMOV
+TEXT ·greatestRunsS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTW (SI), Z0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -30(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    DI, DI
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z1*1), K1, Z3
+	VPMAXSW    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD  $0x10, Z2, Z4
+	VPMAXSW Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VPMOVDW Z2, (CX)
+	ADDQ    AX, DX
+	ADDQ    $+32, CX
+	JMP     group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func leastRunsS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, CMOV
+TEXT ·leastRunsS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTW (SI), Z0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -30(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    DI, DI
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z1*1), K1, Z3
+	VPMINSW    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD  $0x10, Z2, Z4
+	VPMINSW Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VPMOVDW Z2, (CX)
+	ADDQ    AX, DX
+	ADDQ    $+32, CX
+	JMP     group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func greatestRunsU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, CMOV
+TEXT ·greatestRunsU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTW (SI), Z0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -30(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    DI, DI
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z1*1), K1, Z3
+	VPMAXUW    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD  $0x10, Z2, Z4
+	VPMAXUW Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VPMOVDW Z2, (CX)
+	ADDQ    AX, DX
+	ADDQ    $+32, CX
+	JMP     group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func leastRunsU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, CMOV
+TEXT ·leastRunsU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTW (SI), Z0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -30(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    DI, DI
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z1*1), K1, Z3
+	VPMINUW    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD  $0x10, Z2, Z4
+	VPMINUW Z4, Z2, Z2
+	VMOVAPS Z2, Z2
+	VPMOVDW Z2, (CX)
+	ADDQ    AX, DX
+	ADDQ    $+32, CX
+	JMP     group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func greatestRunsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greatestRunsS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -60(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x04, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R10)(Z1*1), K1, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_80000000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VPMAXSD    Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VPMAXSD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VPMAXSD    Z2, Z1, Z2
+	VMOVUPS    Z1, Z3
+	VMOVUPS    64(DX), K1, Z3
+	VPMAXSD    Z3, Z1, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VPMAXSD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VPMAXSD    Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VPMAXSD    Z3, Z1, Z3
+	VMOVUPS    Z1, Z4
+	VMOVUPS    128(DX), K1, Z4
+	VPMAXSD    Z4, Z1, Z4
+	VPMAXSD    Z4, Z2, Z2
+	VPMAXSD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VPMAXSD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VPMAXSD    Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VPMAXSD    Z3, Z1, Z3
+	VMOVUPS    128(DX), Z4
+	VPMAXSD    Z4, Z1, Z4
+	VMOVUPS    Z1, Z5
+	VMOVUPS    192(DX), K1, Z5
+	VPMAXSD    Z5, Z1, Z5
+	VPMAXSD    Z4, Z2, Z2
+	VPMAXSD    Z5, Z3, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMAXSD    Z3, Z2, Z2
+	VPMAXSD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestPairsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·greatestPairsS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VPMAXSD   Z3, Z2, Z2
+	VMOVUPS   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func leastRunsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·leastRunsS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -60(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x04, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R10)(Z1*1), K1, Z3
+	VPMINSD    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_7fffffff<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VPMINSD    Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VPMINSD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VPMINSD    Z2, Z1, Z2
+	VMOVUPS    Z1, Z3
+	VMOVUPS    64(DX), K1, Z3
+	VPMINSD    Z3, Z1, Z3
+	VPMINSD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VPMINSD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VPMINSD    Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VPMINSD    Z3, Z1, Z3
+	VMOVUPS    Z1, Z4
+	VMOVUPS    128(DX), K1, Z4
+	VPMINSD    Z4, Z1, Z4
+	VPMINSD    Z4, Z2, Z2
+	VPMINSD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VPMINSD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VPMINSD    Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VPMINSD    Z3, Z1, Z3
+	VMOVUPS    128(DX), Z4
+	VPMINSD    Z4, Z1, Z4
+	VMOVUPS    Z1, Z5
+	VMOVUPS    192(DX), K1, Z5
+	VPMINSD    Z5, Z1, Z5
+	VPMINSD    Z4, Z2, Z2
+	VPMINSD    Z5, Z3, Z3
+	VPMINSD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMINSD    Z3, Z2, Z2
+	VPMINSD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastPairsS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·leastPairsS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VPMINSD   Z3, Z2, Z2
+	VMOVUPS   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func greatestRunsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greatestRunsU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -60(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x04, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R10)(Z1*1), K1, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_0<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VPMAXUD    Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VPMAXUD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VPMAXUD    Z2, Z1, Z2
+	VMOVUPS    Z1, Z3
+	VMOVUPS    64(DX), K1, Z3
+	VPMAXUD    Z3, Z1, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VPMAXUD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VPMAXUD    Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VPMAXUD    Z3, Z1, Z3
+	VMOVUPS    Z1, Z4
+	VMOVUPS    128(DX), K1, Z4
+	VPMAXUD    Z4, Z1, Z4
+	VPMAXUD    Z4, Z2, Z2
+	VPMAXUD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VPMAXUD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VPMAXUD    Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VPMAXUD    Z3, Z1, Z3
+	VMOVUPS    128(DX), Z4
+	VPMAXUD    Z4, Z1, Z4
+	VMOVUPS    Z1, Z5
+	VMOVUPS    192(DX), K1, Z5
+	VPMAXUD    Z5, Z1, Z5
+	VPMAXUD    Z4, Z2, Z2
+	VPMAXUD    Z5, Z3, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMAXUD    Z3, Z2, Z2
+	VPMAXUD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestPairsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·greatestPairsU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VPMAXUD   Z3, Z2, Z2
+	VMOVUPS   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func leastRunsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·leastRunsU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -60(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x04, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R10)(Z1*1), K1, Z3
+	VPMINUD    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_ffffffff<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VPMINUD    Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VPMINUD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VPMINUD    Z2, Z1, Z2
+	VMOVUPS    Z1, Z3
+	VMOVUPS    64(DX), K1, Z3
+	VPMINUD    Z3, Z1, Z3
+	VPMINUD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VPMINUD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VPMINUD    Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VPMINUD    Z3, Z1, Z3
+	VMOVUPS    Z1, Z4
+	VMOVUPS    128(DX), K1, Z4
+	VPMINUD    Z4, Z1, Z4
+	VPMINUD    Z4, Z2, Z2
+	VPMINUD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VPMINUD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VPMINUD    Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VPMINUD    Z3, Z1, Z3
+	VMOVUPS    128(DX), Z4
+	VPMINUD    Z4, Z1, Z4
+	VMOVUPS    Z1, Z5
+	VMOVUPS    192(DX), K1, Z5
+	VPMINUD    Z5, Z1, Z5
+	VPMINUD    Z4, Z2, Z2
+	VPMINUD    Z5, Z3, Z3
+	VPMINUD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMINUD    Z3, Z2, Z2
+	VPMINUD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastPairsU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·leastPairsU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VPMINUD   Z3, Z2, Z2
+	VMOVUPS   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func sumRunsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sumRunsI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -60(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x04, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R10)(Z1*1), K1, Z3
+	VPADDD     Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_0<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer1
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VPADDD     Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VPADDD     Z2, Z1, Z2
+	VMOVUPS    Z1, Z3
+	VMOVUPS    64(DX), K1, Z3
+	VPADDD     Z3, Z1, Z3
+	VPADDD     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer3
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VPADDD     Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VPADDD     Z3, Z1, Z3
+	VMOVUPS    Z1, Z4
+	VMOVUPS    128(DX), K1, Z4
+	VPADDD     Z4, Z1, Z4
+	VPADDD     Z4, Z2, Z2
+	VPADDD     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPS    (DX), Z2
+	VPADDD     Z2, Z1, Z2
+	VMOVUPS    64(DX), Z3
+	VPADDD     Z3, Z1, Z3
+	VMOVUPS    128(DX), Z4
+	VPADDD     Z4, Z1, Z4
+	VMOVUPS    Z1, Z5
+	VMOVUPS    192(DX), K1, Z5
+	VPADDD     Z5, Z1, Z5
+	VPADDD     Z4, Z2, Z2
+	VPADDD     Z5, Z3, Z3
+	VPADDD     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func sumPairsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·sumPairsI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVUPS   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func greatestRunsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greatestRunsS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -56(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPD Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDQ (R10)(Y1*1), K1, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VMOVAPD    Z2, Z2
+	ADDQ       $+8, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPD    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPD      all64_8000000000000000<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VPMAXSQ    Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VPMAXSQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VPMAXSQ    Z2, Z1, Z2
+	VMOVUPD    Z1, Z3
+	VMOVUPD    64(DX), K1, Z3
+	VPMAXSQ    Z3, Z1, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VPMAXSQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VPMAXSQ    Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VPMAXSQ    Z3, Z1, Z3
+	VMOVUPD    Z1, Z4
+	VMOVUPD    128(DX), K1, Z4
+	VPMAXSQ    Z4, Z1, Z4
+	VPMAXSQ    Z4, Z2, Z2
+	VPMAXSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VPMAXSQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VPMAXSQ    Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VPMAXSQ    Z3, Z1, Z3
+	VMOVUPD    128(DX), Z4
+	VPMAXSQ    Z4, Z1, Z4
+	VMOVUPD    Z1, Z5
+	VMOVUPD    192(DX), K1, Z5
+	VPMAXSQ    Z5, Z1, Z5
+	VPMAXSQ    Z4, Z2, Z2
+	VPMAXSQ    Z5, Z3, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMAXSQ    Z3, Z2, Z2
+	VPMAXSQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestPairsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·greatestPairsS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VPMAXSQ   Z3, Z2, Z2
+	VMOVUPD   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func leastRunsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·leastRunsS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -56(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPD Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDQ (R10)(Y1*1), K1, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VMOVAPD    Z2, Z2
+	ADDQ       $+8, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPD    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPD      all64_7fffffffffffffff<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VPMINSQ    Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VPMINSQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VPMINSQ    Z2, Z1, Z2
+	VMOVUPD    Z1, Z3
+	VMOVUPD    64(DX), K1, Z3
+	VPMINSQ    Z3, Z1, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VPMINSQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VPMINSQ    Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VPMINSQ    Z3, Z1, Z3
+	VMOVUPD    Z1, Z4
+	VMOVUPD    128(DX), K1, Z4
+	VPMINSQ    Z4, Z1, Z4
+	VPMINSQ    Z4, Z2, Z2
+	VPMINSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VPMINSQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VPMINSQ    Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VPMINSQ    Z3, Z1, Z3
+	VMOVUPD    128(DX), Z4
+	VPMINSQ    Z4, Z1, Z4
+	VMOVUPD    Z1, Z5
+	VMOVUPD    192(DX), K1, Z5
+	VPMINSQ    Z5, Z1, Z5
+	VPMINSQ    Z4, Z2, Z2
+	VPMINSQ    Z5, Z3, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMINSQ    Z3, Z2, Z2
+	VPMINSQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastPairsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·leastPairsS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VPMINSQ   Z3, Z2, Z2
+	VMOVUPD   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func greatestRunsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greatestRunsU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -56(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPD Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDQ (R10)(Y1*1), K1, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VMOVAPD    Z2, Z2
+	ADDQ       $+8, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPD    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPD      all64_0<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VPMAXUQ    Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VPMAXUQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VPMAXUQ    Z2, Z1, Z2
+	VMOVUPD    Z1, Z3
+	VMOVUPD    64(DX), K1, Z3
+	VPMAXUQ    Z3, Z1, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VPMAXUQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VPMAXUQ    Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VPMAXUQ    Z3, Z1, Z3
+	VMOVUPD    Z1, Z4
+	VMOVUPD    128(DX), K1, Z4
+	VPMAXUQ    Z4, Z1, Z4
+	VPMAXUQ    Z4, Z2, Z2
+	VPMAXUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VPMAXUQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VPMAXUQ    Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VPMAXUQ    Z3, Z1, Z3
+	VMOVUPD    128(DX), Z4
+	VPMAXUQ    Z4, Z1, Z4
+	VMOVUPD    Z1, Z5
+	VMOVUPD    192(DX), K1, Z5
+	VPMAXUQ    Z5, Z1, Z5
+	VPMAXUQ    Z4, Z2, Z2
+	VPMAXUQ    Z5, Z3, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMAXUQ    Z3, Z2, Z2
+	VPMAXUQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestPairsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·greatestPairsU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VPMAXUQ   Z3, Z2, Z2
+	VMOVUPD   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func leastRunsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·leastRunsU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -56(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPD Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDQ (R10)(Y1*1), K1, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VMOVAPD    Z2, Z2
+	ADDQ       $+8, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPD    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPD      all64_ffffffffffffffff<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VPMINUQ    Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VPMINUQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VPMINUQ    Z2, Z1, Z2
+	VMOVUPD    Z1, Z3
+	VMOVUPD    64(DX), K1, Z3
+	VPMINUQ    Z3, Z1, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VPMINUQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VPMINUQ    Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VPMINUQ    Z3, Z1, Z3
+	VMOVUPD    Z1, Z4
+	VMOVUPD    128(DX), K1, Z4
+	VPMINUQ    Z4, Z1, Z4
+	VPMINUQ    Z4, Z2, Z2
+	VPMINUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VPMINUQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VPMINUQ    Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VPMINUQ    Z3, Z1, Z3
+	VMOVUPD    128(DX), Z4
+	VPMINUQ    Z4, Z1, Z4
+	VMOVUPD    Z1, Z5
+	VMOVUPD    192(DX), K1, Z5
+	VPMINUQ    Z5, Z1, Z5
+	VPMINUQ    Z4, Z2, Z2
+	VPMINUQ    Z5, Z3, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMINUQ    Z3, Z2, Z2
+	VPMINUQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastPairsU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·leastPairsU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VPMINUQ   Z3, Z2, Z2
+	VMOVUPD   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func sumRunsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sumRunsI64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -56(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPD Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDQ (R10)(Y1*1), K1, Z3
+	VPADDQ     Z3, Z2, Z2
+	VMOVAPD    Z2, Z2
+	ADDQ       $+8, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPD    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPD      all64_0<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs1:
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VPADDQ     Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPADDQ     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPADDQ     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPADDQ     Z3, Z2, Z2
+	VPADDQ     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VPADDQ     Z2, Z1, Z2
+	VMOVUPD    Z1, Z3
+	VMOVUPD    64(DX), K1, Z3
+	VPADDQ     Z3, Z1, Z3
+	VPADDQ     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPADDQ     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPADDQ     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPADDQ     Z3, Z2, Z2
+	VPADDQ     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VPADDQ     Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VPADDQ     Z3, Z1, Z3
+	VMOVUPD    Z1, Z4
+	VMOVUPD    128(DX), K1, Z4
+	VPADDQ     Z4, Z1, Z4
+	VPADDQ     Z4, Z2, Z2
+	VPADDQ     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPADDQ     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPADDQ     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPADDQ     Z3, Z2, Z2
+	VPADDQ     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs4:
+	VMOVUPD    (DX), Z2
+	VPADDQ     Z2, Z1, Z2
+	VMOVUPD    64(DX), Z3
+	VPADDQ     Z3, Z1, Z3
+	VMOVUPD    128(DX), Z4
+	VPADDQ     Z4, Z1, Z4
+	VMOVUPD    Z1, Z5
+	VMOVUPD    192(DX), K1, Z5
+	VPADDQ     Z5, Z1, Z5
+	VPADDQ     Z4, Z2, Z2
+	VPADDQ     Z5, Z3, Z3
+	VPADDQ     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPADDQ     Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPADDQ     Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPADDQ     Z3, Z2, Z2
+	VPADDQ     Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func sumPairsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·sumPairsI64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VPADDQ    Z3, Z2, Z2
+	VMOVUPD   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
 	VZEROUPPER
 	RET
 
@@ -31009,24 +34979,6 @@ rest:
 done:
 	VZEROUPPER
 	RET
-
-DATA indices<>+0(SB)/4, $0x00000000
-DATA indices<>+4(SB)/4, $0x00000001
-DATA indices<>+8(SB)/4, $0x00000002
-DATA indices<>+12(SB)/4, $0x00000003
-DATA indices<>+16(SB)/4, $0x00000004
-DATA indices<>+20(SB)/4, $0x00000005
-DATA indices<>+24(SB)/4, $0x00000006
-DATA indices<>+28(SB)/4, $0x00000007
-DATA indices<>+32(SB)/4, $0x00000008
-DATA indices<>+36(SB)/4, $0x00000009
-DATA indices<>+40(SB)/4, $0x0000000a
-DATA indices<>+44(SB)/4, $0x0000000b
-DATA indices<>+48(SB)/4, $0x0000000c
-DATA indices<>+52(SB)/4, $0x0000000d
-DATA indices<>+56(SB)/4, $0x0000000e
-DATA indices<>+60(SB)/4, $0x0000000f
-GLOBL indices<>(SB), RODATA|NOPTR, $64
 
 // func reverse8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F
@@ -38819,6 +42771,322 @@ done:
 	VZEROUPPER
 	RET
 
+// func divideS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXBD    (DX)(SI*1), Y0
+	VPMOVSXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VPMOVSXBD    8(DX)(SI*1), Y0
+	VPMOVSXBD    8(BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVSXBD    (DX)(SI*1), Y0
+	VPMOVSXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·remainderS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXBD    (DX)(SI*1), Y0
+	VPMOVSXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VPMOVSXBD    8(DX)(SI*1), Y0
+	VPMOVSXBD    8(BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVSXBD    (DX)(SI*1), Y0
+	VPMOVSXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, FMA3
+TEXT ·divideS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXWD    (DX)(SI*2), Y0
+	VPMOVSXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVSXWD    16(DX)(SI*2), Y0
+	VPMOVSXWD    16(BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVSXWD    (DX)(SI*2), Y0
+	VPMOVSXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, FMA3
+TEXT ·remainderS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXWD    (DX)(SI*2), Y0
+	VPMOVSXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVSXWD    16(DX)(SI*2), Y0
+	VPMOVSXWD    16(BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVSXWD    (DX)(SI*2), Y0
+	VPMOVSXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func divideS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·divideS32AVX2(SB), NOSPLIT, $0-40
@@ -38963,6 +43231,322 @@ rest:
 	VPMULLD      Y2, Y3, Y2
 	VPSUBD       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (CX)(SI*4)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·divideU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VPMOVZXBD    8(DX)(SI*1), Y0
+	VPMOVZXBD    8(BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·remainderU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VPMOVZXBD    8(DX)(SI*1), Y0
+	VPMOVZXBD    8(BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f801000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func divideU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, FMA3
+TEXT ·divideU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VCVTTPS2DQ   Y0, Y0
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, FMA3
+TEXT ·remainderU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
+	VPMOVZXWD    16(DX)(SI*2), Y0
+	VPMOVZXWD    16(BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, 16(CX)(SI*2)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXWD    (DX)(SI*2), Y0
+	VPMOVZXWD    (BX)(SI*2), Y1
+	VCVTDQ2PS    Y1, Y2
+	VRCPPS       Y2, Y3
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFNMADD231PS Y3, Y2, Y4
+	VMOVUPS      Y3, Y2
+	VFMADD231PS  Y3, Y4, Y2
+	VCVTDQ2PS    Y0, Y3
+	VMULPS       all32_3f800008<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPMULLW      Y1, Y2, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VMOVDQU      X0, (CX)(SI*2)
 	ADDQ         $+8, SI
 	SUBQ         $+8, AX
 	JMP          rest
@@ -46546,151 +51130,6 @@ fold:
 	VZEROUPPER
 	RET
 
-// func sumRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV
-TEXT ·sumRunsF32AVX2(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         d+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         c+32(FP), BX
-	VMOVUPS      all32_0<>+0(SB), Y1
-	MOVQ         b+24(FP), SI
-	VBROADCASTSS (SI), Y0
-	MOVQ         AX, SI
-	SHLQ         $0x02, SI
-	CMPQ         AX, $+8
-	JG           longer1
-	XORQ         R8, R8
-	MOVQ         $+8, DI
-	SUBQ         AX, DI
-	CMOVQLT      R8, DI
-	LEAQ         tail_masks<>+0(SB), AX
-	VMOVUPS      (AX)(DI*4), Y2
-
-runs1:
-	VMASKMOVPS (DX), Y2, Y3
-	VBLENDVPS  Y2, Y3, Y1, Y3
-	VADDPS     Y3, Y1, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VADDPS     Y4, Y3, Y3
-	VPERMILPS  $0x4e, Y3, Y4
-	VADDPS     Y4, Y3, Y3
-	VPERMILPS  $0xb1, Y3, Y4
-	VADDPS     Y4, Y3, Y3
-	VADDPS     Y3, Y0, Y3
-	VMOVSS     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs1
-	JMP        done
-
-longer1:
-	SUBQ    $+8, AX
-	CMPQ    AX, $+8
-	JG      longer2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y2
-
-runs2:
-	VMOVUPS    (DX), Y3
-	VADDPS     Y3, Y1, Y3
-	VMASKMOVPS 32(DX), Y2, Y4
-	VBLENDVPS  Y2, Y4, Y1, Y4
-	VADDPS     Y4, Y1, Y4
-	VADDPS     Y4, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VADDPS     Y4, Y3, Y3
-	VPERMILPS  $0x4e, Y3, Y4
-	VADDPS     Y4, Y3, Y3
-	VPERMILPS  $0xb1, Y3, Y4
-	VADDPS     Y4, Y3, Y3
-	VADDPS     Y3, Y0, Y3
-	VMOVSS     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs2
-	JMP        done
-
-longer2:
-	SUBQ    $+8, AX
-	CMPQ    AX, $+8
-	JG      longer3
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y2
-
-runs3:
-	VMOVUPS    (DX), Y3
-	VADDPS     Y3, Y1, Y3
-	VMOVUPS    32(DX), Y4
-	VADDPS     Y4, Y1, Y4
-	VMASKMOVPS 64(DX), Y2, Y5
-	VBLENDVPS  Y2, Y5, Y1, Y5
-	VADDPS     Y5, Y1, Y5
-	VADDPS     Y5, Y3, Y3
-	VADDPS     Y4, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VADDPS     Y4, Y3, Y3
-	VPERMILPS  $0x4e, Y3, Y4
-	VADDPS     Y4, Y3, Y3
-	VPERMILPS  $0xb1, Y3, Y4
-	VADDPS     Y4, Y3, Y3
-	VADDPS     Y3, Y0, Y3
-	VMOVSS     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs3
-	JMP        done
-
-longer3:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y2
-
-runs4:
-	VMOVUPS    (DX), Y3
-	VADDPS     Y3, Y1, Y3
-	VMOVUPS    32(DX), Y4
-	VADDPS     Y4, Y1, Y4
-	VMOVUPS    64(DX), Y5
-	VADDPS     Y5, Y1, Y5
-	VMASKMOVPS 96(DX), Y2, Y6
-	VBLENDVPS  Y2, Y6, Y1, Y6
-	VADDPS     Y6, Y1, Y6
-	VADDPS     Y5, Y3, Y3
-	VADDPS     Y6, Y4, Y4
-	VADDPS     Y4, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VADDPS     Y4, Y3, Y3
-	VPERMILPS  $0x4e, Y3, Y4
-	VADDPS     Y4, Y3, Y3
-	VPERMILPS  $0xb1, Y3, Y4
-	VADDPS     Y4, Y3, Y3
-	VADDPS     Y3, Y0, Y3
-	VMOVSS     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs4
-
-done:
-	VZEROUPPER
-	RET
-
 // func greatestF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestF32AVX2(SB), NOSPLIT, $0-40
@@ -47001,311 +51440,6 @@ fold:
 	VBLENDVPS  Y2, Y3, Y0, Y0
 	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
-	VZEROUPPER
-	RET
-
-// func greatestRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
-TEXT ·greatestRunsF32AVX2(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         d+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         c+32(FP), BX
-	VMOVUPS      all32_ff800000<>+0(SB), Y1
-	MOVQ         b+24(FP), SI
-	VBROADCASTSS (SI), Y0
-	MOVQ         AX, SI
-	SHLQ         $0x02, SI
-	CMPQ         AX, $+8
-	JG           longer1
-	XORQ         R8, R8
-	MOVQ         $+8, DI
-	SUBQ         AX, DI
-	CMOVQLT      R8, DI
-	LEAQ         tail_masks<>+0(SB), AX
-	VMOVUPS      (AX)(DI*4), Y2
-
-runs1:
-	VMASKMOVPS (DX), Y2, Y3
-	VBLENDVPS  Y2, Y3, Y1, Y3
-	VCMPPS     $0x03, Y3, Y1, Y4
-	VADDPS     Y3, Y1, Y5
-	VMAXPS     Y3, Y1, Y6
-	VMAXPS     Y1, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0x4e, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0xb1, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VCMPPS     $0x03, Y3, Y0, Y4
-	VADDPS     Y3, Y0, Y5
-	VMAXPS     Y3, Y0, Y6
-	VMAXPS     Y0, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMOVSS     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs1
-	JMP        done
-
-longer1:
-	SUBQ    $+8, AX
-	CMPQ    AX, $+8
-	JG      longer2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y2
-
-runs2:
-	VMOVUPS    (DX), Y3
-	VCMPPS     $0x03, Y3, Y1, Y4
-	VADDPS     Y3, Y1, Y5
-	VMAXPS     Y3, Y1, Y6
-	VMAXPS     Y1, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMASKMOVPS 32(DX), Y2, Y4
-	VBLENDVPS  Y2, Y4, Y1, Y4
-	VCMPPS     $0x03, Y4, Y1, Y5
-	VADDPS     Y4, Y1, Y6
-	VMAXPS     Y4, Y1, Y7
-	VMAXPS     Y1, Y4, Y4
-	VPAND      Y4, Y7, Y4
-	VBLENDVPS  Y5, Y6, Y4, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0x4e, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0xb1, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VCMPPS     $0x03, Y3, Y0, Y4
-	VADDPS     Y3, Y0, Y5
-	VMAXPS     Y3, Y0, Y6
-	VMAXPS     Y0, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMOVSS     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs2
-	JMP        done
-
-longer2:
-	SUBQ    $+8, AX
-	CMPQ    AX, $+8
-	JG      longer3
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y2
-
-runs3:
-	VMOVUPS    (DX), Y3
-	VCMPPS     $0x03, Y3, Y1, Y4
-	VADDPS     Y3, Y1, Y5
-	VMAXPS     Y3, Y1, Y6
-	VMAXPS     Y1, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMOVUPS    32(DX), Y4
-	VCMPPS     $0x03, Y4, Y1, Y5
-	VADDPS     Y4, Y1, Y6
-	VMAXPS     Y4, Y1, Y7
-	VMAXPS     Y1, Y4, Y4
-	VPAND      Y4, Y7, Y4
-	VBLENDVPS  Y5, Y6, Y4, Y4
-	VMASKMOVPS 64(DX), Y2, Y5
-	VBLENDVPS  Y2, Y5, Y1, Y5
-	VCMPPS     $0x03, Y5, Y1, Y6
-	VADDPS     Y5, Y1, Y7
-	VMAXPS     Y5, Y1, Y8
-	VMAXPS     Y1, Y5, Y5
-	VPAND      Y5, Y8, Y5
-	VBLENDVPS  Y6, Y7, Y5, Y5
-	VCMPPS     $0x03, Y5, Y3, Y6
-	VADDPS     Y5, Y3, Y7
-	VMAXPS     Y5, Y3, Y8
-	VMAXPS     Y3, Y5, Y3
-	VPAND      Y3, Y8, Y3
-	VBLENDVPS  Y6, Y7, Y3, Y3
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0x4e, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0xb1, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VCMPPS     $0x03, Y3, Y0, Y4
-	VADDPS     Y3, Y0, Y5
-	VMAXPS     Y3, Y0, Y6
-	VMAXPS     Y0, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMOVSS     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs3
-	JMP        done
-
-longer3:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y2
-
-runs4:
-	VMOVUPS    (DX), Y3
-	VCMPPS     $0x03, Y3, Y1, Y4
-	VADDPS     Y3, Y1, Y5
-	VMAXPS     Y3, Y1, Y6
-	VMAXPS     Y1, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMOVUPS    32(DX), Y4
-	VCMPPS     $0x03, Y4, Y1, Y5
-	VADDPS     Y4, Y1, Y6
-	VMAXPS     Y4, Y1, Y7
-	VMAXPS     Y1, Y4, Y4
-	VPAND      Y4, Y7, Y4
-	VBLENDVPS  Y5, Y6, Y4, Y4
-	VMOVUPS    64(DX), Y5
-	VCMPPS     $0x03, Y5, Y1, Y6
-	VADDPS     Y5, Y1, Y7
-	VMAXPS     Y5, Y1, Y8
-	VMAXPS     Y1, Y5, Y5
-	VPAND      Y5, Y8, Y5
-	VBLENDVPS  Y6, Y7, Y5, Y5
-	VMASKMOVPS 96(DX), Y2, Y6
-	VBLENDVPS  Y2, Y6, Y1, Y6
-	VCMPPS     $0x03, Y6, Y1, Y7
-	VADDPS     Y6, Y1, Y8
-	VMAXPS     Y6, Y1, Y9
-	VMAXPS     Y1, Y6, Y6
-	VPAND      Y6, Y9, Y6
-	VBLENDVPS  Y7, Y8, Y6, Y6
-	VCMPPS     $0x03, Y5, Y3, Y7
-	VADDPS     Y5, Y3, Y8
-	VMAXPS     Y5, Y3, Y9
-	VMAXPS     Y3, Y5, Y3
-	VPAND      Y3, Y9, Y3
-	VBLENDVPS  Y7, Y8, Y3, Y3
-	VCMPPS     $0x03, Y6, Y4, Y5
-	VADDPS     Y6, Y4, Y7
-	VMAXPS     Y6, Y4, Y8
-	VMAXPS     Y4, Y6, Y4
-	VPAND      Y4, Y8, Y4
-	VBLENDVPS  Y5, Y7, Y4, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0x4e, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0xb1, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMAXPS     Y4, Y3, Y7
-	VMAXPS     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VCMPPS     $0x03, Y3, Y0, Y4
-	VADDPS     Y3, Y0, Y5
-	VMAXPS     Y3, Y0, Y6
-	VMAXPS     Y0, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMOVSS     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs4
-
-done:
 	VZEROUPPER
 	RET
 
@@ -47622,311 +51756,6 @@ fold:
 	VZEROUPPER
 	RET
 
-// func leastRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
-TEXT ·leastRunsF32AVX2(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         d+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         c+32(FP), BX
-	VMOVUPS      all32_7f800000<>+0(SB), Y1
-	MOVQ         b+24(FP), SI
-	VBROADCASTSS (SI), Y0
-	MOVQ         AX, SI
-	SHLQ         $0x02, SI
-	CMPQ         AX, $+8
-	JG           longer1
-	XORQ         R8, R8
-	MOVQ         $+8, DI
-	SUBQ         AX, DI
-	CMOVQLT      R8, DI
-	LEAQ         tail_masks<>+0(SB), AX
-	VMOVUPS      (AX)(DI*4), Y2
-
-runs1:
-	VMASKMOVPS (DX), Y2, Y3
-	VBLENDVPS  Y2, Y3, Y1, Y3
-	VCMPPS     $0x03, Y3, Y1, Y4
-	VADDPS     Y3, Y1, Y5
-	VMINPS     Y3, Y1, Y6
-	VMINPS     Y1, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0x4e, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0xb1, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VCMPPS     $0x03, Y3, Y0, Y4
-	VADDPS     Y3, Y0, Y5
-	VMINPS     Y3, Y0, Y6
-	VMINPS     Y0, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMOVSS     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs1
-	JMP        done
-
-longer1:
-	SUBQ    $+8, AX
-	CMPQ    AX, $+8
-	JG      longer2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y2
-
-runs2:
-	VMOVUPS    (DX), Y3
-	VCMPPS     $0x03, Y3, Y1, Y4
-	VADDPS     Y3, Y1, Y5
-	VMINPS     Y3, Y1, Y6
-	VMINPS     Y1, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMASKMOVPS 32(DX), Y2, Y4
-	VBLENDVPS  Y2, Y4, Y1, Y4
-	VCMPPS     $0x03, Y4, Y1, Y5
-	VADDPS     Y4, Y1, Y6
-	VMINPS     Y4, Y1, Y7
-	VMINPS     Y1, Y4, Y4
-	VPOR       Y4, Y7, Y4
-	VBLENDVPS  Y5, Y6, Y4, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0x4e, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0xb1, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VCMPPS     $0x03, Y3, Y0, Y4
-	VADDPS     Y3, Y0, Y5
-	VMINPS     Y3, Y0, Y6
-	VMINPS     Y0, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMOVSS     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs2
-	JMP        done
-
-longer2:
-	SUBQ    $+8, AX
-	CMPQ    AX, $+8
-	JG      longer3
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y2
-
-runs3:
-	VMOVUPS    (DX), Y3
-	VCMPPS     $0x03, Y3, Y1, Y4
-	VADDPS     Y3, Y1, Y5
-	VMINPS     Y3, Y1, Y6
-	VMINPS     Y1, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMOVUPS    32(DX), Y4
-	VCMPPS     $0x03, Y4, Y1, Y5
-	VADDPS     Y4, Y1, Y6
-	VMINPS     Y4, Y1, Y7
-	VMINPS     Y1, Y4, Y4
-	VPOR       Y4, Y7, Y4
-	VBLENDVPS  Y5, Y6, Y4, Y4
-	VMASKMOVPS 64(DX), Y2, Y5
-	VBLENDVPS  Y2, Y5, Y1, Y5
-	VCMPPS     $0x03, Y5, Y1, Y6
-	VADDPS     Y5, Y1, Y7
-	VMINPS     Y5, Y1, Y8
-	VMINPS     Y1, Y5, Y5
-	VPOR       Y5, Y8, Y5
-	VBLENDVPS  Y6, Y7, Y5, Y5
-	VCMPPS     $0x03, Y5, Y3, Y6
-	VADDPS     Y5, Y3, Y7
-	VMINPS     Y5, Y3, Y8
-	VMINPS     Y3, Y5, Y3
-	VPOR       Y3, Y8, Y3
-	VBLENDVPS  Y6, Y7, Y3, Y3
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0x4e, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0xb1, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VCMPPS     $0x03, Y3, Y0, Y4
-	VADDPS     Y3, Y0, Y5
-	VMINPS     Y3, Y0, Y6
-	VMINPS     Y0, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMOVSS     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs3
-	JMP        done
-
-longer3:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y2
-
-runs4:
-	VMOVUPS    (DX), Y3
-	VCMPPS     $0x03, Y3, Y1, Y4
-	VADDPS     Y3, Y1, Y5
-	VMINPS     Y3, Y1, Y6
-	VMINPS     Y1, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMOVUPS    32(DX), Y4
-	VCMPPS     $0x03, Y4, Y1, Y5
-	VADDPS     Y4, Y1, Y6
-	VMINPS     Y4, Y1, Y7
-	VMINPS     Y1, Y4, Y4
-	VPOR       Y4, Y7, Y4
-	VBLENDVPS  Y5, Y6, Y4, Y4
-	VMOVUPS    64(DX), Y5
-	VCMPPS     $0x03, Y5, Y1, Y6
-	VADDPS     Y5, Y1, Y7
-	VMINPS     Y5, Y1, Y8
-	VMINPS     Y1, Y5, Y5
-	VPOR       Y5, Y8, Y5
-	VBLENDVPS  Y6, Y7, Y5, Y5
-	VMASKMOVPS 96(DX), Y2, Y6
-	VBLENDVPS  Y2, Y6, Y1, Y6
-	VCMPPS     $0x03, Y6, Y1, Y7
-	VADDPS     Y6, Y1, Y8
-	VMINPS     Y6, Y1, Y9
-	VMINPS     Y1, Y6, Y6
-	VPOR       Y6, Y9, Y6
-	VBLENDVPS  Y7, Y8, Y6, Y6
-	VCMPPS     $0x03, Y5, Y3, Y7
-	VADDPS     Y5, Y3, Y8
-	VMINPS     Y5, Y3, Y9
-	VMINPS     Y3, Y5, Y3
-	VPOR       Y3, Y9, Y3
-	VBLENDVPS  Y7, Y8, Y3, Y3
-	VCMPPS     $0x03, Y6, Y4, Y5
-	VADDPS     Y6, Y4, Y7
-	VMINPS     Y6, Y4, Y8
-	VMINPS     Y4, Y6, Y4
-	VPOR       Y4, Y8, Y4
-	VBLENDVPS  Y5, Y7, Y4, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0x4e, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VPERMILPS  $0xb1, Y3, Y4
-	VCMPPS     $0x03, Y4, Y3, Y5
-	VADDPS     Y4, Y3, Y6
-	VMINPS     Y4, Y3, Y7
-	VMINPS     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VCMPPS     $0x03, Y3, Y0, Y4
-	VADDPS     Y3, Y0, Y5
-	VMINPS     Y3, Y0, Y6
-	VMINPS     Y0, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
-	VMOVSS     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+4, CX
-	CMPQ       CX, BX
-	JLE        runs4
-
-done:
-	VZEROUPPER
-	RET
-
 // func sumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, CMOV, MMX+
 TEXT ·sumF64AVX2(SB), NOSPLIT, $0-40
@@ -48105,143 +51934,6 @@ fold:
 	VADDPD     Y1, Y0, Y0
 	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
-	VZEROUPPER
-	RET
-
-// func sumRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV
-TEXT ·sumRunsF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         d+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         c+32(FP), BX
-	VMOVUPD      all64_0<>+0(SB), Y1
-	MOVQ         b+24(FP), SI
-	VBROADCASTSD (SI), Y0
-	MOVQ         AX, SI
-	SHLQ         $0x03, SI
-	CMPQ         AX, $+4
-	JG           longer1
-	XORQ         R8, R8
-	MOVQ         $+4, DI
-	SUBQ         AX, DI
-	CMOVQLT      R8, DI
-	LEAQ         tail_masks<>+0(SB), AX
-	VMOVUPD      (AX)(DI*8), Y2
-
-runs1:
-	VMASKMOVPD (DX), Y2, Y3
-	VBLENDVPD  Y2, Y3, Y1, Y3
-	VADDPD     Y3, Y1, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VADDPD     Y4, Y3, Y3
-	VPERMILPD  $0x55, Y3, Y4
-	VADDPD     Y4, Y3, Y3
-	VADDPD     Y3, Y0, Y3
-	VMOVSD     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs1
-	JMP        done
-
-longer1:
-	SUBQ    $+4, AX
-	CMPQ    AX, $+4
-	JG      longer2
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y2
-
-runs2:
-	VMOVUPD    (DX), Y3
-	VADDPD     Y3, Y1, Y3
-	VMASKMOVPD 32(DX), Y2, Y4
-	VBLENDVPD  Y2, Y4, Y1, Y4
-	VADDPD     Y4, Y1, Y4
-	VADDPD     Y4, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VADDPD     Y4, Y3, Y3
-	VPERMILPD  $0x55, Y3, Y4
-	VADDPD     Y4, Y3, Y3
-	VADDPD     Y3, Y0, Y3
-	VMOVSD     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs2
-	JMP        done
-
-longer2:
-	SUBQ    $+4, AX
-	CMPQ    AX, $+4
-	JG      longer3
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y2
-
-runs3:
-	VMOVUPD    (DX), Y3
-	VADDPD     Y3, Y1, Y3
-	VMOVUPD    32(DX), Y4
-	VADDPD     Y4, Y1, Y4
-	VMASKMOVPD 64(DX), Y2, Y5
-	VBLENDVPD  Y2, Y5, Y1, Y5
-	VADDPD     Y5, Y1, Y5
-	VADDPD     Y5, Y3, Y3
-	VADDPD     Y4, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VADDPD     Y4, Y3, Y3
-	VPERMILPD  $0x55, Y3, Y4
-	VADDPD     Y4, Y3, Y3
-	VADDPD     Y3, Y0, Y3
-	VMOVSD     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs3
-	JMP        done
-
-longer3:
-	SUBQ    $+4, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y2
-
-runs4:
-	VMOVUPD    (DX), Y3
-	VADDPD     Y3, Y1, Y3
-	VMOVUPD    32(DX), Y4
-	VADDPD     Y4, Y1, Y4
-	VMOVUPD    64(DX), Y5
-	VADDPD     Y5, Y1, Y5
-	VMASKMOVPD 96(DX), Y2, Y6
-	VBLENDVPD  Y2, Y6, Y1, Y6
-	VADDPD     Y6, Y1, Y6
-	VADDPD     Y5, Y3, Y3
-	VADDPD     Y6, Y4, Y4
-	VADDPD     Y4, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VADDPD     Y4, Y3, Y3
-	VPERMILPD  $0x55, Y3, Y4
-	VADDPD     Y4, Y3, Y3
-	VADDPD     Y3, Y0, Y3
-	VMOVSD     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs4
-
-done:
 	VZEROUPPER
 	RET
 
@@ -48551,283 +52243,6 @@ fold:
 	VZEROUPPER
 	RET
 
-// func greatestRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
-TEXT ·greatestRunsF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         d+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         c+32(FP), BX
-	VMOVUPD      all64_fff0000000000000<>+0(SB), Y1
-	MOVQ         b+24(FP), SI
-	VBROADCASTSD (SI), Y0
-	MOVQ         AX, SI
-	SHLQ         $0x03, SI
-	CMPQ         AX, $+4
-	JG           longer1
-	XORQ         R8, R8
-	MOVQ         $+4, DI
-	SUBQ         AX, DI
-	CMOVQLT      R8, DI
-	LEAQ         tail_masks<>+0(SB), AX
-	VMOVUPD      (AX)(DI*8), Y2
-
-runs1:
-	VMASKMOVPD (DX), Y2, Y3
-	VBLENDVPD  Y2, Y3, Y1, Y3
-	VCMPPD     $0x03, Y3, Y1, Y4
-	VADDPD     Y3, Y1, Y5
-	VMAXPD     Y3, Y1, Y6
-	VMAXPD     Y1, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMAXPD     Y4, Y3, Y7
-	VMAXPD     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERMILPD  $0x55, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMAXPD     Y4, Y3, Y7
-	VMAXPD     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VCMPPD     $0x03, Y3, Y0, Y4
-	VADDPD     Y3, Y0, Y5
-	VMAXPD     Y3, Y0, Y6
-	VMAXPD     Y0, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMOVSD     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs1
-	JMP        done
-
-longer1:
-	SUBQ    $+4, AX
-	CMPQ    AX, $+4
-	JG      longer2
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y2
-
-runs2:
-	VMOVUPD    (DX), Y3
-	VCMPPD     $0x03, Y3, Y1, Y4
-	VADDPD     Y3, Y1, Y5
-	VMAXPD     Y3, Y1, Y6
-	VMAXPD     Y1, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMASKMOVPD 32(DX), Y2, Y4
-	VBLENDVPD  Y2, Y4, Y1, Y4
-	VCMPPD     $0x03, Y4, Y1, Y5
-	VADDPD     Y4, Y1, Y6
-	VMAXPD     Y4, Y1, Y7
-	VMAXPD     Y1, Y4, Y4
-	VPAND      Y4, Y7, Y4
-	VBLENDVPD  Y5, Y6, Y4, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMAXPD     Y4, Y3, Y7
-	VMAXPD     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMAXPD     Y4, Y3, Y7
-	VMAXPD     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERMILPD  $0x55, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMAXPD     Y4, Y3, Y7
-	VMAXPD     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VCMPPD     $0x03, Y3, Y0, Y4
-	VADDPD     Y3, Y0, Y5
-	VMAXPD     Y3, Y0, Y6
-	VMAXPD     Y0, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMOVSD     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs2
-	JMP        done
-
-longer2:
-	SUBQ    $+4, AX
-	CMPQ    AX, $+4
-	JG      longer3
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y2
-
-runs3:
-	VMOVUPD    (DX), Y3
-	VCMPPD     $0x03, Y3, Y1, Y4
-	VADDPD     Y3, Y1, Y5
-	VMAXPD     Y3, Y1, Y6
-	VMAXPD     Y1, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMOVUPD    32(DX), Y4
-	VCMPPD     $0x03, Y4, Y1, Y5
-	VADDPD     Y4, Y1, Y6
-	VMAXPD     Y4, Y1, Y7
-	VMAXPD     Y1, Y4, Y4
-	VPAND      Y4, Y7, Y4
-	VBLENDVPD  Y5, Y6, Y4, Y4
-	VMASKMOVPD 64(DX), Y2, Y5
-	VBLENDVPD  Y2, Y5, Y1, Y5
-	VCMPPD     $0x03, Y5, Y1, Y6
-	VADDPD     Y5, Y1, Y7
-	VMAXPD     Y5, Y1, Y8
-	VMAXPD     Y1, Y5, Y5
-	VPAND      Y5, Y8, Y5
-	VBLENDVPD  Y6, Y7, Y5, Y5
-	VCMPPD     $0x03, Y5, Y3, Y6
-	VADDPD     Y5, Y3, Y7
-	VMAXPD     Y5, Y3, Y8
-	VMAXPD     Y3, Y5, Y3
-	VPAND      Y3, Y8, Y3
-	VBLENDVPD  Y6, Y7, Y3, Y3
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMAXPD     Y4, Y3, Y7
-	VMAXPD     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMAXPD     Y4, Y3, Y7
-	VMAXPD     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERMILPD  $0x55, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMAXPD     Y4, Y3, Y7
-	VMAXPD     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VCMPPD     $0x03, Y3, Y0, Y4
-	VADDPD     Y3, Y0, Y5
-	VMAXPD     Y3, Y0, Y6
-	VMAXPD     Y0, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMOVSD     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs3
-	JMP        done
-
-longer3:
-	SUBQ    $+4, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y2
-
-runs4:
-	VMOVUPD    (DX), Y3
-	VCMPPD     $0x03, Y3, Y1, Y4
-	VADDPD     Y3, Y1, Y5
-	VMAXPD     Y3, Y1, Y6
-	VMAXPD     Y1, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMOVUPD    32(DX), Y4
-	VCMPPD     $0x03, Y4, Y1, Y5
-	VADDPD     Y4, Y1, Y6
-	VMAXPD     Y4, Y1, Y7
-	VMAXPD     Y1, Y4, Y4
-	VPAND      Y4, Y7, Y4
-	VBLENDVPD  Y5, Y6, Y4, Y4
-	VMOVUPD    64(DX), Y5
-	VCMPPD     $0x03, Y5, Y1, Y6
-	VADDPD     Y5, Y1, Y7
-	VMAXPD     Y5, Y1, Y8
-	VMAXPD     Y1, Y5, Y5
-	VPAND      Y5, Y8, Y5
-	VBLENDVPD  Y6, Y7, Y5, Y5
-	VMASKMOVPD 96(DX), Y2, Y6
-	VBLENDVPD  Y2, Y6, Y1, Y6
-	VCMPPD     $0x03, Y6, Y1, Y7
-	VADDPD     Y6, Y1, Y8
-	VMAXPD     Y6, Y1, Y9
-	VMAXPD     Y1, Y6, Y6
-	VPAND      Y6, Y9, Y6
-	VBLENDVPD  Y7, Y8, Y6, Y6
-	VCMPPD     $0x03, Y5, Y3, Y7
-	VADDPD     Y5, Y3, Y8
-	VMAXPD     Y5, Y3, Y9
-	VMAXPD     Y3, Y5, Y3
-	VPAND      Y3, Y9, Y3
-	VBLENDVPD  Y7, Y8, Y3, Y3
-	VCMPPD     $0x03, Y6, Y4, Y5
-	VADDPD     Y6, Y4, Y7
-	VMAXPD     Y6, Y4, Y8
-	VMAXPD     Y4, Y6, Y4
-	VPAND      Y4, Y8, Y4
-	VBLENDVPD  Y5, Y7, Y4, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMAXPD     Y4, Y3, Y7
-	VMAXPD     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMAXPD     Y4, Y3, Y7
-	VMAXPD     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERMILPD  $0x55, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMAXPD     Y4, Y3, Y7
-	VMAXPD     Y3, Y4, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VCMPPD     $0x03, Y3, Y0, Y4
-	VADDPD     Y3, Y0, Y5
-	VMAXPD     Y3, Y0, Y6
-	VMAXPD     Y0, Y3, Y3
-	VPAND      Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMOVSD     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs4
-
-done:
-	VZEROUPPER
-	RET
-
 // func leastF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·leastF64AVX2(SB), NOSPLIT, $0-40
@@ -49131,283 +52546,6 @@ fold:
 	VBLENDVPD  Y2, Y3, Y0, Y0
 	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
-	VZEROUPPER
-	RET
-
-// func leastRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
-TEXT ·leastRunsF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ         n+0(FP), AX
-	MOVQ         d+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         c+32(FP), BX
-	VMOVUPD      all64_7ff0000000000000<>+0(SB), Y1
-	MOVQ         b+24(FP), SI
-	VBROADCASTSD (SI), Y0
-	MOVQ         AX, SI
-	SHLQ         $0x03, SI
-	CMPQ         AX, $+4
-	JG           longer1
-	XORQ         R8, R8
-	MOVQ         $+4, DI
-	SUBQ         AX, DI
-	CMOVQLT      R8, DI
-	LEAQ         tail_masks<>+0(SB), AX
-	VMOVUPD      (AX)(DI*8), Y2
-
-runs1:
-	VMASKMOVPD (DX), Y2, Y3
-	VBLENDVPD  Y2, Y3, Y1, Y3
-	VCMPPD     $0x03, Y3, Y1, Y4
-	VADDPD     Y3, Y1, Y5
-	VMINPD     Y3, Y1, Y6
-	VMINPD     Y1, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMINPD     Y4, Y3, Y7
-	VMINPD     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERMILPD  $0x55, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMINPD     Y4, Y3, Y7
-	VMINPD     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VCMPPD     $0x03, Y3, Y0, Y4
-	VADDPD     Y3, Y0, Y5
-	VMINPD     Y3, Y0, Y6
-	VMINPD     Y0, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMOVSD     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs1
-	JMP        done
-
-longer1:
-	SUBQ    $+4, AX
-	CMPQ    AX, $+4
-	JG      longer2
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y2
-
-runs2:
-	VMOVUPD    (DX), Y3
-	VCMPPD     $0x03, Y3, Y1, Y4
-	VADDPD     Y3, Y1, Y5
-	VMINPD     Y3, Y1, Y6
-	VMINPD     Y1, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMASKMOVPD 32(DX), Y2, Y4
-	VBLENDVPD  Y2, Y4, Y1, Y4
-	VCMPPD     $0x03, Y4, Y1, Y5
-	VADDPD     Y4, Y1, Y6
-	VMINPD     Y4, Y1, Y7
-	VMINPD     Y1, Y4, Y4
-	VPOR       Y4, Y7, Y4
-	VBLENDVPD  Y5, Y6, Y4, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMINPD     Y4, Y3, Y7
-	VMINPD     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMINPD     Y4, Y3, Y7
-	VMINPD     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERMILPD  $0x55, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMINPD     Y4, Y3, Y7
-	VMINPD     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VCMPPD     $0x03, Y3, Y0, Y4
-	VADDPD     Y3, Y0, Y5
-	VMINPD     Y3, Y0, Y6
-	VMINPD     Y0, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMOVSD     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs2
-	JMP        done
-
-longer2:
-	SUBQ    $+4, AX
-	CMPQ    AX, $+4
-	JG      longer3
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y2
-
-runs3:
-	VMOVUPD    (DX), Y3
-	VCMPPD     $0x03, Y3, Y1, Y4
-	VADDPD     Y3, Y1, Y5
-	VMINPD     Y3, Y1, Y6
-	VMINPD     Y1, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMOVUPD    32(DX), Y4
-	VCMPPD     $0x03, Y4, Y1, Y5
-	VADDPD     Y4, Y1, Y6
-	VMINPD     Y4, Y1, Y7
-	VMINPD     Y1, Y4, Y4
-	VPOR       Y4, Y7, Y4
-	VBLENDVPD  Y5, Y6, Y4, Y4
-	VMASKMOVPD 64(DX), Y2, Y5
-	VBLENDVPD  Y2, Y5, Y1, Y5
-	VCMPPD     $0x03, Y5, Y1, Y6
-	VADDPD     Y5, Y1, Y7
-	VMINPD     Y5, Y1, Y8
-	VMINPD     Y1, Y5, Y5
-	VPOR       Y5, Y8, Y5
-	VBLENDVPD  Y6, Y7, Y5, Y5
-	VCMPPD     $0x03, Y5, Y3, Y6
-	VADDPD     Y5, Y3, Y7
-	VMINPD     Y5, Y3, Y8
-	VMINPD     Y3, Y5, Y3
-	VPOR       Y3, Y8, Y3
-	VBLENDVPD  Y6, Y7, Y3, Y3
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMINPD     Y4, Y3, Y7
-	VMINPD     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMINPD     Y4, Y3, Y7
-	VMINPD     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERMILPD  $0x55, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMINPD     Y4, Y3, Y7
-	VMINPD     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VCMPPD     $0x03, Y3, Y0, Y4
-	VADDPD     Y3, Y0, Y5
-	VMINPD     Y3, Y0, Y6
-	VMINPD     Y0, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMOVSD     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs3
-	JMP        done
-
-longer3:
-	SUBQ    $+4, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y2
-
-runs4:
-	VMOVUPD    (DX), Y3
-	VCMPPD     $0x03, Y3, Y1, Y4
-	VADDPD     Y3, Y1, Y5
-	VMINPD     Y3, Y1, Y6
-	VMINPD     Y1, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMOVUPD    32(DX), Y4
-	VCMPPD     $0x03, Y4, Y1, Y5
-	VADDPD     Y4, Y1, Y6
-	VMINPD     Y4, Y1, Y7
-	VMINPD     Y1, Y4, Y4
-	VPOR       Y4, Y7, Y4
-	VBLENDVPD  Y5, Y6, Y4, Y4
-	VMOVUPD    64(DX), Y5
-	VCMPPD     $0x03, Y5, Y1, Y6
-	VADDPD     Y5, Y1, Y7
-	VMINPD     Y5, Y1, Y8
-	VMINPD     Y1, Y5, Y5
-	VPOR       Y5, Y8, Y5
-	VBLENDVPD  Y6, Y7, Y5, Y5
-	VMASKMOVPD 96(DX), Y2, Y6
-	VBLENDVPD  Y2, Y6, Y1, Y6
-	VCMPPD     $0x03, Y6, Y1, Y7
-	VADDPD     Y6, Y1, Y8
-	VMINPD     Y6, Y1, Y9
-	VMINPD     Y1, Y6, Y6
-	VPOR       Y6, Y9, Y6
-	VBLENDVPD  Y7, Y8, Y6, Y6
-	VCMPPD     $0x03, Y5, Y3, Y7
-	VADDPD     Y5, Y3, Y8
-	VMINPD     Y5, Y3, Y9
-	VMINPD     Y3, Y5, Y3
-	VPOR       Y3, Y9, Y3
-	VBLENDVPD  Y7, Y8, Y3, Y3
-	VCMPPD     $0x03, Y6, Y4, Y5
-	VADDPD     Y6, Y4, Y7
-	VMINPD     Y6, Y4, Y8
-	VMINPD     Y4, Y6, Y4
-	VPOR       Y4, Y8, Y4
-	VBLENDVPD  Y5, Y7, Y4, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMINPD     Y4, Y3, Y7
-	VMINPD     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERM2F128 $0x01, Y3, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMINPD     Y4, Y3, Y7
-	VMINPD     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VPERMILPD  $0x55, Y3, Y4
-	VCMPPD     $0x03, Y4, Y3, Y5
-	VADDPD     Y4, Y3, Y6
-	VMINPD     Y4, Y3, Y7
-	VMINPD     Y3, Y4, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPD  Y5, Y6, Y3, Y3
-	VCMPPD     $0x03, Y3, Y0, Y4
-	VADDPD     Y3, Y0, Y5
-	VMINPD     Y3, Y0, Y6
-	VMINPD     Y0, Y3, Y3
-	VPOR       Y3, Y6, Y3
-	VBLENDVPD  Y4, Y5, Y3, Y3
-	VMOVSD     X3, (CX)
-	ADDQ       SI, DX
-	ADDQ       $+8, CX
-	CMPQ       CX, BX
-	JLE        runs4
-
-done:
 	VZEROUPPER
 	RET
 
@@ -52788,6 +55926,3490 @@ fold:
 	VPXOR      Y1, Y0, Y0
 	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, CMOV
+TEXT ·sumRunsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPS      all32_0<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VADDPS     Y3, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VADDPS     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VADDPS     Y3, Y1, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VADDPS     Y4, Y1, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VADDPS     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VADDPS     Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VADDPS     Y4, Y1, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VADDPS     Y5, Y1, Y5
+	VADDPS     Y5, Y3, Y3
+	VADDPS     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VADDPS     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VADDPS     Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VADDPS     Y4, Y1, Y4
+	VMOVUPS    64(DX), Y5
+	VADDPS     Y5, Y1, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VADDPS     Y6, Y1, Y6
+	VADDPS     Y5, Y3, Y3
+	VADDPS     Y6, Y4, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VADDPS     Y4, Y3, Y3
+	VADDPS     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greatestRunsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+32
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -28(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    R9, R9
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(R9*1), R10
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R10)(Y1*1), Y3
+	VCMPPS     $0x03, Y3, Y2, Y4
+	VADDPS     Y3, Y2, Y5
+	VMAXPS     Y3, Y2, Y6
+	VMAXPS     Y2, Y3, Y2
+	VPAND      Y2, Y6, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Y2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_ff800000<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMAXPS     Y3, Y1, Y6
+	VMAXPS     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMAXPS     Y3, Y0, Y6
+	VMAXPS     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMAXPS     Y3, Y1, Y6
+	VMAXPS     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMAXPS     Y4, Y1, Y7
+	VMAXPS     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMAXPS     Y3, Y0, Y6
+	VMAXPS     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMAXPS     Y3, Y1, Y6
+	VMAXPS     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVUPS    32(DX), Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMAXPS     Y4, Y1, Y7
+	VMAXPS     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VCMPPS     $0x03, Y5, Y1, Y6
+	VADDPS     Y5, Y1, Y7
+	VMAXPS     Y5, Y1, Y8
+	VMAXPS     Y1, Y5, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VCMPPS     $0x03, Y5, Y3, Y6
+	VADDPS     Y5, Y3, Y7
+	VMAXPS     Y5, Y3, Y8
+	VMAXPS     Y3, Y5, Y3
+	VPAND      Y3, Y8, Y3
+	VBLENDVPS  Y6, Y7, Y3, Y3
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMAXPS     Y3, Y0, Y6
+	VMAXPS     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMAXPS     Y3, Y1, Y6
+	VMAXPS     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVUPS    32(DX), Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMAXPS     Y4, Y1, Y7
+	VMAXPS     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VMOVUPS    64(DX), Y5
+	VCMPPS     $0x03, Y5, Y1, Y6
+	VADDPS     Y5, Y1, Y7
+	VMAXPS     Y5, Y1, Y8
+	VMAXPS     Y1, Y5, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VCMPPS     $0x03, Y6, Y1, Y7
+	VADDPS     Y6, Y1, Y8
+	VMAXPS     Y6, Y1, Y9
+	VMAXPS     Y1, Y6, Y6
+	VPAND      Y6, Y9, Y6
+	VBLENDVPS  Y7, Y8, Y6, Y6
+	VCMPPS     $0x03, Y5, Y3, Y7
+	VADDPS     Y5, Y3, Y8
+	VMAXPS     Y5, Y3, Y9
+	VMAXPS     Y3, Y5, Y3
+	VPAND      Y3, Y9, Y3
+	VBLENDVPS  Y7, Y8, Y3, Y3
+	VCMPPS     $0x03, Y6, Y4, Y5
+	VADDPS     Y6, Y4, Y7
+	VMAXPS     Y6, Y4, Y8
+	VMAXPS     Y4, Y6, Y4
+	VPAND      Y4, Y8, Y4
+	VBLENDVPS  Y5, Y7, Y4, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMAXPS     Y4, Y3, Y7
+	VMAXPS     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMAXPS     Y3, Y0, Y6
+	VMAXPS     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestPairsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·greatestPairsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS   (DX), Y0
+	VSHUFPS   $0x88, 32(DX), Y0, Y0
+	VPERMPD   $0xd8, Y0, Y0
+	VMOVUPS   (DX), Y1
+	VSHUFPS   $0xdd, 32(DX), Y1, Y1
+	VPERMPD   $0xd8, Y1, Y1
+	VCMPPS    $0x03, Y1, Y0, Y2
+	VADDPS    Y1, Y0, Y3
+	VMAXPS    Y1, Y0, Y4
+	VMAXPS    Y0, Y1, Y0
+	VPAND     Y0, Y4, Y0
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+32, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func leastRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·leastRunsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+32
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -28(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    R9, R9
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(R9*1), R10
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R10)(Y1*1), Y3
+	VCMPPS     $0x03, Y3, Y2, Y4
+	VADDPS     Y3, Y2, Y5
+	VMINPS     Y3, Y2, Y6
+	VMINPS     Y2, Y3, Y2
+	VPOR       Y2, Y6, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Y2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_7f800000<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMINPS     Y3, Y1, Y6
+	VMINPS     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMINPS     Y3, Y0, Y6
+	VMINPS     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMINPS     Y3, Y1, Y6
+	VMINPS     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMINPS     Y4, Y1, Y7
+	VMINPS     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMINPS     Y3, Y0, Y6
+	VMINPS     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMINPS     Y3, Y1, Y6
+	VMINPS     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVUPS    32(DX), Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMINPS     Y4, Y1, Y7
+	VMINPS     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VCMPPS     $0x03, Y5, Y1, Y6
+	VADDPS     Y5, Y1, Y7
+	VMINPS     Y5, Y1, Y8
+	VMINPS     Y1, Y5, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VCMPPS     $0x03, Y5, Y3, Y6
+	VADDPS     Y5, Y3, Y7
+	VMINPS     Y5, Y3, Y8
+	VMINPS     Y3, Y5, Y3
+	VPOR       Y3, Y8, Y3
+	VBLENDVPS  Y6, Y7, Y3, Y3
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMINPS     Y3, Y0, Y6
+	VMINPS     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VCMPPS     $0x03, Y3, Y1, Y4
+	VADDPS     Y3, Y1, Y5
+	VMINPS     Y3, Y1, Y6
+	VMINPS     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVUPS    32(DX), Y4
+	VCMPPS     $0x03, Y4, Y1, Y5
+	VADDPS     Y4, Y1, Y6
+	VMINPS     Y4, Y1, Y7
+	VMINPS     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VMOVUPS    64(DX), Y5
+	VCMPPS     $0x03, Y5, Y1, Y6
+	VADDPS     Y5, Y1, Y7
+	VMINPS     Y5, Y1, Y8
+	VMINPS     Y1, Y5, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VCMPPS     $0x03, Y6, Y1, Y7
+	VADDPS     Y6, Y1, Y8
+	VMINPS     Y6, Y1, Y9
+	VMINPS     Y1, Y6, Y6
+	VPOR       Y6, Y9, Y6
+	VBLENDVPS  Y7, Y8, Y6, Y6
+	VCMPPS     $0x03, Y5, Y3, Y7
+	VADDPS     Y5, Y3, Y8
+	VMINPS     Y5, Y3, Y9
+	VMINPS     Y3, Y5, Y3
+	VPOR       Y3, Y9, Y3
+	VBLENDVPS  Y7, Y8, Y3, Y3
+	VCMPPS     $0x03, Y6, Y4, Y5
+	VADDPS     Y6, Y4, Y7
+	VMINPS     Y6, Y4, Y8
+	VMINPS     Y4, Y6, Y4
+	VPOR       Y4, Y8, Y4
+	VBLENDVPS  Y5, Y7, Y4, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VCMPPS     $0x03, Y4, Y3, Y5
+	VADDPS     Y4, Y3, Y6
+	VMINPS     Y4, Y3, Y7
+	VMINPS     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y3, Y0, Y4
+	VADDPS     Y3, Y0, Y5
+	VMINPS     Y3, Y0, Y6
+	VMINPS     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPS  Y4, Y5, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastPairsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leastPairsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS   (DX), Y0
+	VSHUFPS   $0x88, 32(DX), Y0, Y0
+	VPERMPD   $0xd8, Y0, Y0
+	VMOVUPS   (DX), Y1
+	VSHUFPS   $0xdd, 32(DX), Y1, Y1
+	VPERMPD   $0xd8, Y1, Y1
+	VCMPPS    $0x03, Y1, Y0, Y2
+	VADDPS    Y1, Y0, Y3
+	VMINPS    Y1, Y0, Y4
+	VMINPS    Y0, Y1, Y0
+	VPOR      Y0, Y4, Y0
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+32, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func productRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·productRunsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	SHLQ         $0x02, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -28(BX), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R8)(Y1*1), Y3
+	VMULPS     Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	ADDQ       $+4, DI
+	CMPQ       DI, AX
+	JLT        element
+	VMOVUPS    Y2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func sumRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, CMOV
+TEXT ·sumRunsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	VMOVUPD      all64_0<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+4
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+4, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPD      (AX)(DI*8), Y2
+
+runs1:
+	VMASKMOVPD (DX), Y2, Y3
+	VBLENDVPD  Y2, Y3, Y1, Y3
+	VADDPD     Y3, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs2:
+	VMOVUPD    (DX), Y3
+	VADDPD     Y3, Y1, Y3
+	VMASKMOVPD 32(DX), Y2, Y4
+	VBLENDVPD  Y2, Y4, Y1, Y4
+	VADDPD     Y4, Y1, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs3:
+	VMOVUPD    (DX), Y3
+	VADDPD     Y3, Y1, Y3
+	VMOVUPD    32(DX), Y4
+	VADDPD     Y4, Y1, Y4
+	VMASKMOVPD 64(DX), Y2, Y5
+	VBLENDVPD  Y2, Y5, Y1, Y5
+	VADDPD     Y5, Y1, Y5
+	VADDPD     Y5, Y3, Y3
+	VADDPD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs4:
+	VMOVUPD    (DX), Y3
+	VADDPD     Y3, Y1, Y3
+	VMOVUPD    32(DX), Y4
+	VADDPD     Y4, Y1, Y4
+	VMOVUPD    64(DX), Y5
+	VADDPD     Y5, Y1, Y5
+	VMASKMOVPD 96(DX), Y2, Y6
+	VBLENDVPD  Y2, Y6, Y1, Y6
+	VADDPD     Y6, Y1, Y6
+	VADDPD     Y5, Y3, Y3
+	VADDPD     Y6, Y4, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VADDPD     Y4, Y3, Y3
+	VADDPD     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greatestRunsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+16
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, X1
+	VPMULLD      indices<>+0(SB), X1, X1
+	LEAQ         -24(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x02, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPD Y0, Y2
+	XORQ    R9, R9
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(R9*1), R10
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDQ Y4, (R10)(X1*1), Y3
+	VCMPPD     $0x03, Y3, Y2, Y4
+	VADDPD     Y3, Y2, Y5
+	VMAXPD     Y3, Y2, Y6
+	VMAXPD     Y2, Y3, Y2
+	VPAND      Y2, Y6, Y2
+	VBLENDVPD  Y4, Y5, Y2, Y2
+	VMOVAPD    Y2, Y2
+	ADDQ       $+8, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPD    Y2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPD      all64_fff0000000000000<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+4
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+4, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPD      (AX)(DI*8), Y2
+
+runs1:
+	VMASKMOVPD (DX), Y2, Y3
+	VBLENDVPD  Y2, Y3, Y1, Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMAXPD     Y3, Y1, Y6
+	VMAXPD     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMAXPD     Y3, Y0, Y6
+	VMAXPD     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs2:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMAXPD     Y3, Y1, Y6
+	VMAXPD     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMASKMOVPD 32(DX), Y2, Y4
+	VBLENDVPD  Y2, Y4, Y1, Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMAXPD     Y4, Y1, Y7
+	VMAXPD     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMAXPD     Y3, Y0, Y6
+	VMAXPD     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs3:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMAXPD     Y3, Y1, Y6
+	VMAXPD     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVUPD    32(DX), Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMAXPD     Y4, Y1, Y7
+	VMAXPD     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VMASKMOVPD 64(DX), Y2, Y5
+	VBLENDVPD  Y2, Y5, Y1, Y5
+	VCMPPD     $0x03, Y5, Y1, Y6
+	VADDPD     Y5, Y1, Y7
+	VMAXPD     Y5, Y1, Y8
+	VMAXPD     Y1, Y5, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPD  Y6, Y7, Y5, Y5
+	VCMPPD     $0x03, Y5, Y3, Y6
+	VADDPD     Y5, Y3, Y7
+	VMAXPD     Y5, Y3, Y8
+	VMAXPD     Y3, Y5, Y3
+	VPAND      Y3, Y8, Y3
+	VBLENDVPD  Y6, Y7, Y3, Y3
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMAXPD     Y3, Y0, Y6
+	VMAXPD     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs4:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMAXPD     Y3, Y1, Y6
+	VMAXPD     Y1, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVUPD    32(DX), Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMAXPD     Y4, Y1, Y7
+	VMAXPD     Y1, Y4, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VMOVUPD    64(DX), Y5
+	VCMPPD     $0x03, Y5, Y1, Y6
+	VADDPD     Y5, Y1, Y7
+	VMAXPD     Y5, Y1, Y8
+	VMAXPD     Y1, Y5, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPD  Y6, Y7, Y5, Y5
+	VMASKMOVPD 96(DX), Y2, Y6
+	VBLENDVPD  Y2, Y6, Y1, Y6
+	VCMPPD     $0x03, Y6, Y1, Y7
+	VADDPD     Y6, Y1, Y8
+	VMAXPD     Y6, Y1, Y9
+	VMAXPD     Y1, Y6, Y6
+	VPAND      Y6, Y9, Y6
+	VBLENDVPD  Y7, Y8, Y6, Y6
+	VCMPPD     $0x03, Y5, Y3, Y7
+	VADDPD     Y5, Y3, Y8
+	VMAXPD     Y5, Y3, Y9
+	VMAXPD     Y3, Y5, Y3
+	VPAND      Y3, Y9, Y3
+	VBLENDVPD  Y7, Y8, Y3, Y3
+	VCMPPD     $0x03, Y6, Y4, Y5
+	VADDPD     Y6, Y4, Y7
+	VMAXPD     Y6, Y4, Y8
+	VMAXPD     Y4, Y6, Y4
+	VPAND      Y4, Y8, Y4
+	VBLENDVPD  Y5, Y7, Y4, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMAXPD     Y4, Y3, Y7
+	VMAXPD     Y3, Y4, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMAXPD     Y3, Y0, Y6
+	VMAXPD     Y0, Y3, Y3
+	VPAND      Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestPairsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·greatestPairsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPD   (DX), Y0
+	VUNPCKLPD 32(DX), Y0, Y0
+	VPERMPD   $0xd8, Y0, Y0
+	VMOVUPD   (DX), Y1
+	VUNPCKHPD 32(DX), Y1, Y1
+	VPERMPD   $0xd8, Y1, Y1
+	VCMPPD    $0x03, Y1, Y0, Y2
+	VADDPD    Y1, Y0, Y3
+	VMAXPD    Y1, Y0, Y4
+	VMAXPD    Y0, Y1, Y0
+	VPAND     Y0, Y4, Y0
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPD   Y0, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+32, CX
+	SUBQ      $+4, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func leastRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·leastRunsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+16
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, X1
+	VPMULLD      indices<>+0(SB), X1, X1
+	LEAQ         -24(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x02, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPD Y0, Y2
+	XORQ    R9, R9
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(R9*1), R10
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDQ Y4, (R10)(X1*1), Y3
+	VCMPPD     $0x03, Y3, Y2, Y4
+	VADDPD     Y3, Y2, Y5
+	VMINPD     Y3, Y2, Y6
+	VMINPD     Y2, Y3, Y2
+	VPOR       Y2, Y6, Y2
+	VBLENDVPD  Y4, Y5, Y2, Y2
+	VMOVAPD    Y2, Y2
+	ADDQ       $+8, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPD    Y2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPD      all64_7ff0000000000000<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+4
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+4, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPD      (AX)(DI*8), Y2
+
+runs1:
+	VMASKMOVPD (DX), Y2, Y3
+	VBLENDVPD  Y2, Y3, Y1, Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMINPD     Y3, Y1, Y6
+	VMINPD     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMINPD     Y3, Y0, Y6
+	VMINPD     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs2:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMINPD     Y3, Y1, Y6
+	VMINPD     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMASKMOVPD 32(DX), Y2, Y4
+	VBLENDVPD  Y2, Y4, Y1, Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMINPD     Y4, Y1, Y7
+	VMINPD     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMINPD     Y3, Y0, Y6
+	VMINPD     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs3:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMINPD     Y3, Y1, Y6
+	VMINPD     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVUPD    32(DX), Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMINPD     Y4, Y1, Y7
+	VMINPD     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VMASKMOVPD 64(DX), Y2, Y5
+	VBLENDVPD  Y2, Y5, Y1, Y5
+	VCMPPD     $0x03, Y5, Y1, Y6
+	VADDPD     Y5, Y1, Y7
+	VMINPD     Y5, Y1, Y8
+	VMINPD     Y1, Y5, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPD  Y6, Y7, Y5, Y5
+	VCMPPD     $0x03, Y5, Y3, Y6
+	VADDPD     Y5, Y3, Y7
+	VMINPD     Y5, Y3, Y8
+	VMINPD     Y3, Y5, Y3
+	VPOR       Y3, Y8, Y3
+	VBLENDVPD  Y6, Y7, Y3, Y3
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMINPD     Y3, Y0, Y6
+	VMINPD     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs4:
+	VMOVUPD    (DX), Y3
+	VCMPPD     $0x03, Y3, Y1, Y4
+	VADDPD     Y3, Y1, Y5
+	VMINPD     Y3, Y1, Y6
+	VMINPD     Y1, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVUPD    32(DX), Y4
+	VCMPPD     $0x03, Y4, Y1, Y5
+	VADDPD     Y4, Y1, Y6
+	VMINPD     Y4, Y1, Y7
+	VMINPD     Y1, Y4, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VMOVUPD    64(DX), Y5
+	VCMPPD     $0x03, Y5, Y1, Y6
+	VADDPD     Y5, Y1, Y7
+	VMINPD     Y5, Y1, Y8
+	VMINPD     Y1, Y5, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPD  Y6, Y7, Y5, Y5
+	VMASKMOVPD 96(DX), Y2, Y6
+	VBLENDVPD  Y2, Y6, Y1, Y6
+	VCMPPD     $0x03, Y6, Y1, Y7
+	VADDPD     Y6, Y1, Y8
+	VMINPD     Y6, Y1, Y9
+	VMINPD     Y1, Y6, Y6
+	VPOR       Y6, Y9, Y6
+	VBLENDVPD  Y7, Y8, Y6, Y6
+	VCMPPD     $0x03, Y5, Y3, Y7
+	VADDPD     Y5, Y3, Y8
+	VMINPD     Y5, Y3, Y9
+	VMINPD     Y3, Y5, Y3
+	VPOR       Y3, Y9, Y3
+	VBLENDVPD  Y7, Y8, Y3, Y3
+	VCMPPD     $0x03, Y6, Y4, Y5
+	VADDPD     Y6, Y4, Y7
+	VMINPD     Y6, Y4, Y8
+	VMINPD     Y4, Y6, Y4
+	VPOR       Y4, Y8, Y4
+	VBLENDVPD  Y5, Y7, Y4, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VCMPPD     $0x03, Y4, Y3, Y5
+	VADDPD     Y4, Y3, Y6
+	VMINPD     Y4, Y3, Y7
+	VMINPD     Y3, Y4, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y3, Y0, Y4
+	VADDPD     Y3, Y0, Y5
+	VMINPD     Y3, Y0, Y6
+	VMINPD     Y0, Y3, Y3
+	VPOR       Y3, Y6, Y3
+	VBLENDVPD  Y4, Y5, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastPairsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leastPairsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPD   (DX), Y0
+	VUNPCKLPD 32(DX), Y0, Y0
+	VPERMPD   $0xd8, Y0, Y0
+	VMOVUPD   (DX), Y1
+	VUNPCKHPD 32(DX), Y1, Y1
+	VPERMPD   $0xd8, Y1, Y1
+	VCMPPD    $0x03, Y1, Y0, Y2
+	VADDPD    Y1, Y0, Y3
+	VMINPD    Y1, Y0, Y4
+	VMINPD    Y0, Y1, Y0
+	VPOR      Y0, Y4, Y0
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPD   Y0, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+32, CX
+	SUBQ      $+4, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func productRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·productRunsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	SHLQ         $0x03, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, X1
+	VPMULLD      indices<>+0(SB), X1, X1
+	LEAQ         -24(BX), BX
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPD Y0, Y2
+	XORQ    DI, DI
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDQ Y4, (R8)(X1*1), Y3
+	VMULPD     Y3, Y2, Y2
+	VMOVAPD    Y2, Y2
+	ADDQ       $+8, DI
+	CMPQ       DI, AX
+	JLT        element
+	VMOVUPD    Y2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func greatestRunsS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greatestRunsS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTB (SI), Y0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -7(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R8)(Y1*1), Y3
+	VPMAXSB    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD       $0x10, Y2, Y3
+	VPMAXSB      Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VPSRLD       $0x08, Y2, Y3
+	VPMAXSB      Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPUNPCKLDQ   X3, X2, X2
+	VMOVQ        X2, (CX)
+	ADDQ         AX, DX
+	ADDQ         $+8, CX
+	JMP          group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func leastRunsS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·leastRunsS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTB (SI), Y0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -7(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R8)(Y1*1), Y3
+	VPMINSB    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD       $0x10, Y2, Y3
+	VPMINSB      Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VPSRLD       $0x08, Y2, Y3
+	VPMINSB      Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPUNPCKLDQ   X3, X2, X2
+	VMOVQ        X2, (CX)
+	ADDQ         AX, DX
+	ADDQ         $+8, CX
+	JMP          group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func greatestRunsU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greatestRunsU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTB (SI), Y0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -7(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R8)(Y1*1), Y3
+	VPMAXUB    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD       $0x10, Y2, Y3
+	VPMAXUB      Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VPSRLD       $0x08, Y2, Y3
+	VPMAXUB      Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPUNPCKLDQ   X3, X2, X2
+	VMOVQ        X2, (CX)
+	ADDQ         AX, DX
+	ADDQ         $+8, CX
+	JMP          group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func leastRunsU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·leastRunsU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTB (SI), Y0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -7(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R8)(Y1*1), Y3
+	VPMINUB    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD       $0x10, Y2, Y3
+	VPMINUB      Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VPSRLD       $0x08, Y2, Y3
+	VPMINUB      Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPUNPCKLDQ   X3, X2, X2
+	VMOVQ        X2, (CX)
+	ADDQ         AX, DX
+	ADDQ         $+8, CX
+	JMP          group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func greatestRunsS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greatestRunsS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTW (SI), Y0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -14(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R8)(Y1*1), Y3
+	VPMAXSW    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD       $0x10, Y2, Y3
+	VPMAXSW      Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPUNPCKLQDQ  X3, X2, X2
+	VMOVDQU      X2, (CX)
+	ADDQ         AX, DX
+	ADDQ         $+16, CX
+	JMP          group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func leastRunsS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·leastRunsS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTW (SI), Y0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -14(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R8)(Y1*1), Y3
+	VPMINSW    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD       $0x10, Y2, Y3
+	VPMINSW      Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPUNPCKLQDQ  X3, X2, X2
+	VMOVDQU      X2, (CX)
+	ADDQ         AX, DX
+	ADDQ         $+16, CX
+	JMP          group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func greatestRunsU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greatestRunsU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTW (SI), Y0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -14(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R8)(Y1*1), Y3
+	VPMAXUW    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD       $0x10, Y2, Y3
+	VPMAXUW      Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPUNPCKLQDQ  X3, X2, X2
+	VMOVDQU      X2, (CX)
+	ADDQ         AX, DX
+	ADDQ         $+16, CX
+	JMP          group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func leastRunsU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·leastRunsU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	MOVQ         b+24(FP), SI
+	VPBROADCASTW (SI), Y0
+	LEAQ         -4(AX), SI
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -14(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R8)(Y1*1), Y3
+	VPMINUW    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	CMPQ       DI, SI
+	JGE        store
+	ADDQ       $+4, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        element
+
+store:
+	VPSRLD       $0x10, Y2, Y3
+	VPMINUW      Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPUNPCKLQDQ  X3, X2, X2
+	VMOVDQU      X2, (CX)
+	ADDQ         AX, DX
+	ADDQ         $+16, CX
+	JMP          group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func greatestRunsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greatestRunsS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -28(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    R9, R9
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(R9*1), R10
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R10)(Y1*1), Y3
+	VPMAXSD    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Y2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_80000000<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VPMAXSD    Y3, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPMAXSD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VPMAXSD    Y3, Y1, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VPMAXSD    Y4, Y1, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPMAXSD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VPMAXSD    Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VPMAXSD    Y4, Y1, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VPMAXSD    Y5, Y1, Y5
+	VPMAXSD    Y5, Y3, Y3
+	VPMAXSD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPMAXSD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VPMAXSD    Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VPMAXSD    Y4, Y1, Y4
+	VMOVUPS    64(DX), Y5
+	VPMAXSD    Y5, Y1, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VPMAXSD    Y6, Y1, Y6
+	VPMAXSD    Y5, Y3, Y3
+	VPMAXSD    Y6, Y4, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMAXSD    Y4, Y3, Y3
+	VPMAXSD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestPairsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·greatestPairsS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS (DX), Y0
+	VSHUFPS $0x88, 32(DX), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS (DX), Y1
+	VSHUFPS $0xdd, 32(DX), Y1, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VPMAXSD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	ADDQ    $+64, DX
+	ADDQ    $+32, CX
+	SUBQ    $+8, AX
+	JNZ     pairs
+	VZEROUPPER
+	RET
+
+// func leastRunsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·leastRunsS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -28(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    R9, R9
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(R9*1), R10
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R10)(Y1*1), Y3
+	VPMINSD    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Y2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_7fffffff<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VPMINSD    Y3, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPMINSD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VPMINSD    Y3, Y1, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VPMINSD    Y4, Y1, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPMINSD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VPMINSD    Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VPMINSD    Y4, Y1, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VPMINSD    Y5, Y1, Y5
+	VPMINSD    Y5, Y3, Y3
+	VPMINSD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPMINSD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VPMINSD    Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VPMINSD    Y4, Y1, Y4
+	VMOVUPS    64(DX), Y5
+	VPMINSD    Y5, Y1, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VPMINSD    Y6, Y1, Y6
+	VPMINSD    Y5, Y3, Y3
+	VPMINSD    Y6, Y4, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPMINSD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastPairsS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leastPairsS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS (DX), Y0
+	VSHUFPS $0x88, 32(DX), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS (DX), Y1
+	VSHUFPS $0xdd, 32(DX), Y1, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VPMINSD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	ADDQ    $+64, DX
+	ADDQ    $+32, CX
+	SUBQ    $+8, AX
+	JNZ     pairs
+	VZEROUPPER
+	RET
+
+// func greatestRunsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greatestRunsU32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -28(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    R9, R9
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(R9*1), R10
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R10)(Y1*1), Y3
+	VPMAXUD    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Y2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_0<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VPMAXUD    Y3, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPMAXUD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VPMAXUD    Y3, Y1, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VPMAXUD    Y4, Y1, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPMAXUD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VPMAXUD    Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VPMAXUD    Y4, Y1, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VPMAXUD    Y5, Y1, Y5
+	VPMAXUD    Y5, Y3, Y3
+	VPMAXUD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPMAXUD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VPMAXUD    Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VPMAXUD    Y4, Y1, Y4
+	VMOVUPS    64(DX), Y5
+	VPMAXUD    Y5, Y1, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VPMAXUD    Y6, Y1, Y6
+	VPMAXUD    Y5, Y3, Y3
+	VPMAXUD    Y6, Y4, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMAXUD    Y4, Y3, Y3
+	VPMAXUD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestPairsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·greatestPairsU32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS (DX), Y0
+	VSHUFPS $0x88, 32(DX), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS (DX), Y1
+	VSHUFPS $0xdd, 32(DX), Y1, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VPMAXUD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	ADDQ    $+64, DX
+	ADDQ    $+32, CX
+	SUBQ    $+8, AX
+	JNZ     pairs
+	VZEROUPPER
+	RET
+
+// func leastRunsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·leastRunsU32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -28(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    R9, R9
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(R9*1), R10
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R10)(Y1*1), Y3
+	VPMINUD    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Y2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_ffffffff<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VPMINUD    Y3, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPMINUD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VPMINUD    Y3, Y1, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VPMINUD    Y4, Y1, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPMINUD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VPMINUD    Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VPMINUD    Y4, Y1, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VPMINUD    Y5, Y1, Y5
+	VPMINUD    Y5, Y3, Y3
+	VPMINUD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPMINUD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VPMINUD    Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VPMINUD    Y4, Y1, Y4
+	VMOVUPS    64(DX), Y5
+	VPMINUD    Y5, Y1, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VPMINUD    Y6, Y1, Y6
+	VPMINUD    Y5, Y3, Y3
+	VPMINUD    Y6, Y4, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMINUD    Y4, Y3, Y3
+	VPMINUD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastPairsU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·leastPairsU32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS (DX), Y0
+	VSHUFPS $0x88, 32(DX), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS (DX), Y1
+	VSHUFPS $0xdd, 32(DX), Y1, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VPMINUD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	ADDQ    $+64, DX
+	ADDQ    $+32, CX
+	SUBQ    $+8, AX
+	JNZ     pairs
+	VZEROUPPER
+	RET
+
+// func sumRunsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·sumRunsI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -28(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    R9, R9
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(R9*1), R10
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R10)(Y1*1), Y3
+	VPADDD     Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Y2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_0<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs1:
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VPADDD     Y3, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPADDD     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPADDD     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPADDD     Y4, Y3, Y3
+	VPADDD     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VPADDD     Y3, Y1, Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VPADDD     Y4, Y1, Y4
+	VPADDD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPADDD     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPADDD     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPADDD     Y4, Y3, Y3
+	VPADDD     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VPADDD     Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VPADDD     Y4, Y1, Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VPADDD     Y5, Y1, Y5
+	VPADDD     Y5, Y3, Y3
+	VPADDD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPADDD     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPADDD     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPADDD     Y4, Y3, Y3
+	VPADDD     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs4:
+	VMOVUPS    (DX), Y3
+	VPADDD     Y3, Y1, Y3
+	VMOVUPS    32(DX), Y4
+	VPADDD     Y4, Y1, Y4
+	VMOVUPS    64(DX), Y5
+	VPADDD     Y5, Y1, Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VPADDD     Y6, Y1, Y6
+	VPADDD     Y5, Y3, Y3
+	VPADDD     Y6, Y4, Y4
+	VPADDD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPADDD     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPADDD     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPADDD     Y4, Y3, Y3
+	VPADDD     Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func sumPairsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·sumPairsI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS (DX), Y0
+	VSHUFPS $0x88, 32(DX), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS (DX), Y1
+	VSHUFPS $0xdd, 32(DX), Y1, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	ADDQ    $+64, DX
+	ADDQ    $+32, CX
+	SUBQ    $+8, AX
+	JNZ     pairs
+	VZEROUPPER
+	RET
+
+// func sumRunsI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·sumRunsI64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, X1
+	VPMULLD      indices<>+0(SB), X1, X1
+	LEAQ         -24(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x02, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPD Y0, Y2
+	XORQ    R9, R9
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(R9*1), R10
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDQ Y4, (R10)(X1*1), Y3
+	VPADDQ     Y3, Y2, Y2
+	VMOVAPD    Y2, Y2
+	ADDQ       $+8, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPD    Y2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPD      all64_0<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+4
+	JG           longer1
+	XORQ         R8, R8
+	MOVQ         $+4, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPD      (AX)(DI*8), Y2
+
+runs1:
+	VMASKMOVPD (DX), Y2, Y3
+	VBLENDVPD  Y2, Y3, Y1, Y3
+	VPADDQ     Y3, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPADDQ     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs2:
+	VMOVUPD    (DX), Y3
+	VPADDQ     Y3, Y1, Y3
+	VMASKMOVPD 32(DX), Y2, Y4
+	VBLENDVPD  Y2, Y4, Y1, Y4
+	VPADDQ     Y4, Y1, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPADDQ     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+4, AX
+	CMPQ    AX, $+4
+	JG      longer3
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs3:
+	VMOVUPD    (DX), Y3
+	VPADDQ     Y3, Y1, Y3
+	VMOVUPD    32(DX), Y4
+	VPADDQ     Y4, Y1, Y4
+	VMASKMOVPD 64(DX), Y2, Y5
+	VBLENDVPD  Y2, Y5, Y1, Y5
+	VPADDQ     Y5, Y1, Y5
+	VPADDQ     Y5, Y3, Y3
+	VPADDQ     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPADDQ     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+	JMP        done
+
+longer3:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y2
+
+runs4:
+	VMOVUPD    (DX), Y3
+	VPADDQ     Y3, Y1, Y3
+	VMOVUPD    32(DX), Y4
+	VPADDQ     Y4, Y1, Y4
+	VMOVUPD    64(DX), Y5
+	VPADDQ     Y5, Y1, Y5
+	VMASKMOVPD 96(DX), Y2, Y6
+	VBLENDVPD  Y2, Y6, Y1, Y6
+	VPADDQ     Y6, Y1, Y6
+	VPADDQ     Y5, Y3, Y3
+	VPADDQ     Y6, Y4, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPADDQ     Y3, Y0, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs4
+
+done:
+	VZEROUPPER
+	RET
+
+// func sumPairsI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·sumPairsI64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPD   (DX), Y0
+	VUNPCKLPD 32(DX), Y0, Y0
+	VPERMPD   $0xd8, Y0, Y0
+	VMOVUPD   (DX), Y1
+	VUNPCKHPD 32(DX), Y1, Y1
+	VPERMPD   $0xd8, Y1, Y1
+	VPADDQ    Y1, Y0, Y0
+	VMOVUPD   Y0, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+32, CX
+	SUBQ      $+4, AX
+	JNZ       pairs
 	VZEROUPPER
 	RET
 

@@ -21,6 +21,7 @@ const (
 	Elementwise    Mode = iota
 	Folding             // of n elements into one
 	FoldingRuns         // of short runs, one behind the other, into one each: see [FindFoldRuns]
+	FoldingPairs        // of two neighbours into one
 	Windowed            // of runs of elements into one each
 	Scattered           // of lines, or of single elements, into others anywhere: see gen/scatter.go
 	Picking             // of elements anywhere: see gen/order.go
@@ -37,7 +38,7 @@ const (
 	Rotating      // as shift-left, but the bits that leave an element come back on the right
 )
 
-var modePrefixes = [...]string{Folding: "fold-", FoldingRuns: "fold-runs-", Windowed: "window-", Scattered: "scatter-", Picking: "pick-", PickingByPairs: "pick-by-pairs-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
+var modePrefixes = [...]string{Folding: "fold-", FoldingRuns: "fold-runs-", FoldingPairs: "fold-pairs-", Windowed: "window-", Scattered: "scatter-", Picking: "pick-", PickingByPairs: "pick-by-pairs-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
 	TotalLess: "lt-total-", TotalLessOrEqual: "le-total-", Rounding: "round-", RealPart: "real-", ImaginaryPart: "imaginary-", Rotating: "rotate-"}
 
 // Of is the name of the elementwise loop for an op. One type stands for all operands and the result, else they are given in this order. Where the sign

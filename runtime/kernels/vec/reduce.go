@@ -139,25 +139,3 @@ func FindFold[T Number, S any](name Name, pair func(x, y T) T, portable func(x [
 		}
 	}
 }
-
-// vectorsOfRun is up to how many vectors long the runs are that [FindFoldRuns] takes: the number in package gen, which unrolls so many.
-const vectorsOfRun = 4
-
-// FindFoldRuns returns what sets element i of y to the fold of first and run i of x, as the folding loop of an op in mode [FoldingRuns] folds it, and up to how many elements long
-// runs may be; or nil, if there is none at the level in use.
-func FindFoldRuns[T Number](name Name) (fold func(y, x []T, run int, first *T), longest int) {
-	var zero T
-	k := find(InUse(), name)
-	if k.loop == nil {
-		return nil, 0
-	}
-	bytes := 32
-	if InUse() == AVX512 {
-		bytes = 64
-	}
-	return func(y, x []T, run int, first *T) {
-		if len(y) > 0 {
-			k.loop(run, unsafe.Pointer(&y[0]), unsafe.Pointer(&x[:len(y)*run][0]), unsafe.Pointer(first), unsafe.Pointer(&y[len(y)-1]))
-		}
-	}, vectorsOfRun * bytes / int(unsafe.Sizeof(zero))
-}

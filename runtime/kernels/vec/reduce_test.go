@@ -187,36 +187,3 @@ func folds[T Number](t *testing.T, sum, order string, lowest, highest T) {
 	fold(t, "fold-maximum."+order, lowest, func(x, y T) T { return max(x, y) })
 	fold(t, "fold-minimum."+order, highest, func(x, y T) T { return min(x, y) })
 }
-
-func foldRuns[T Number](t *testing.T, name string, identity T, pair func(x, y T) T) {
-	t.Helper()
-	loop, longest := FindFoldRuns[T](named(name))
-	if loop == nil {
-		require.Equal(t, Portable, InUse(), "no loop %s", name)
-		return
-	}
-	rng := rand.New(rand.NewPCG(6, uint64(len(name))))
-	for n := 1; n <= longest; n++ {
-		const runs = 7
-		x, got := sample[T](rng, runs*n+1)[1:], make([]T, runs+1)
-		first := x[rng.IntN(len(x))]
-		x[0] = -x[0] * 0 // perhaps a negative zero, or NaN
-		loop(got[:runs], x, n, &first)
-		for i := range runs {
-			want := pair(first, Fold(x[i*n:][:n], identity, pair))
-			require.True(t, sameBits(want, got[i]), "%s of %d: %v, want %v", name, n, got[i], want)
-		}
-		require.Zero(t, got[runs])
-	}
-}
-
-func TestFoldRuns(t *testing.T) {
-	eachLevel(t, func(t *testing.T) {
-		foldRuns(t, "fold-runs-add.f32", 0, func(x, y float32) float32 { return x + y })
-		foldRuns(t, "fold-runs-add.f64", 0, func(x, y float64) float64 { return x + y })
-		foldRuns(t, "fold-runs-maximum.f32", float32(math.Inf(-1)), func(x, y float32) float32 { return max(x, y) })
-		foldRuns(t, "fold-runs-maximum.f64", math.Inf(-1), func(x, y float64) float64 { return max(x, y) })
-		foldRuns(t, "fold-runs-minimum.f32", float32(math.Inf(1)), func(x, y float32) float32 { return min(x, y) })
-		foldRuns(t, "fold-runs-minimum.f64", math.Inf(1), func(x, y float64) float64 { return min(x, y) })
-	})
-}

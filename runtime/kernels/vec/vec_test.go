@@ -227,20 +227,18 @@ func checkIntegers[S int8 | int16 | int32 | int64, U uint8 | uint16 | uint32 | u
 		}
 		return 0
 	})
-	if bits == 32 {
-		checkQuotients(t, "s", func(a, b S) (S, S) {
-			if b == 0 {
-				return -1, a
-			}
-			return a / b, a % b
-		})
-		checkQuotients(t, "u", func(a, b U) (U, U) {
-			if b == 0 {
-				return ^U(0), a
-			}
-			return a / b, a % b
-		})
-	}
+	checkQuotients(t, "s"+w, func(a, b S) (S, S) {
+		if b == 0 {
+			return -1, a
+		}
+		return a / b, a % b
+	})
+	checkQuotients(t, "u"+w, func(a, b U) (U, U) {
+		if b == 0 {
+			return ^U(0), a
+		}
+		return a / b, a % b
+	})
 	compareAll(t, "u", "s", w, func(a, b S) bool { return a == b }, func(a, b S) bool { return a < b }, func(a, b S) bool { return a <= b })
 	compareAll(t, "u", "u", w, func(a, b U) bool { return a == b }, func(a, b U) bool { return a < b }, func(a, b U) bool { return a <= b })
 	binary(t, "and.u"+w, func(a, b U) U { return a & b })
@@ -262,25 +260,48 @@ func checkIntegers[S int8 | int16 | int32 | int64, U uint8 | uint16 | uint32 | u
 }
 
 // checkQuotients tries random numbers of all sizes, too, multiples of the divisor and their neighbours, which a quotient that is rounded wrongly would have at
-// the wrong side.
-func checkQuotients[T Number](t *testing.T, sign string, want func(a, b T) (q, r T)) {
-	binary(t, "divide."+sign+"32", func(a, b T) T { q, _ := want(a, b); return q })
-	binary(t, "remainder."+sign+"32", func(a, b T) T { _, r := want(a, b); return r })
-	if !Has(named("divide." + sign + "32")) {
+// the wrong side. Of 8 bits it tries all pairs, of 16 all divisors.
+func checkQuotients[T Number](t *testing.T, typ string, want func(a, b T) (q, r T)) {
+	binary(t, "divide."+typ, func(a, b T) T { q, _ := want(a, b); return q })
+	binary(t, "remainder."+typ, func(a, b T) T { _, r := want(a, b); return r })
+	if !Has(named("divide." + typ)) {
 		return
 	}
 	rng := rand.New(rand.NewPCG(4, 4))
 	const n = 1 << 16
 	a, b, got := make([]T, n), make([]T, n), make([]T, n)
-	for i := range a {
-		b[i] = T(rng.Uint32() >> rng.IntN(32))
-		a[i] = T(rng.Uint32()>>rng.IntN(32))*b[i] + T(i%3) - 1
-	}
-	for k, name := range []string{"divide.", "remainder."} {
-		Find(named(name+sign+"32"), nil)(n, pointer(got), pointer(a), pointer(b), nil)
+	size := int(unsafe.Sizeof(a[0]))
+	for round := range 8 {
 		for i := range a {
-			q, r := want(a[i], b[i])
-			require.Equal(t, [...]T{q, r}[k], got[i], "%s of %v and %v", name, a[i], b[i])
+			random := func() T { return T(rng.Uint64() >> rng.IntN(64)) }
+			switch {
+			case size == 1:
+				a[i], b[i] = T(i), T(i>>8)
+				continue
+			case size == 2:
+				b[i] = T(i)
+			default:
+				b[i] = random()
+			}
+			switch a[i] = random()*b[i] + T(i%3) - 1; round % 4 {
+			case 1:
+				a[i] = random()
+			case 2:
+				a[i] = T(0) - b[i] - T(i>>3&1)
+			}
+		}
+		for k, name := range []string{"divide.", "remainder."} {
+			exact := func(a, b T) T {
+				q, r := want(a, b)
+				return [...]T{q, r}[k]
+			}
+			none := func(n int, _, _, _, _ unsafe.Pointer) { require.Zero(t, n) } // of which the rest is, behind whole vectors
+			Find(named(name+typ), none)(n, pointer(got), pointer(a), pointer(b), nil)
+			for i := range a {
+				if w := exact(a[i], b[i]); w != got[i] {
+					require.Equal(t, w, got[i], "%s of %v and %v", name+typ, a[i], b[i])
+				}
+			}
 		}
 	}
 }

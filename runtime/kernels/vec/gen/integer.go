@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 	"strings"
 
@@ -141,41 +140,4 @@ func (m *machine) jumpIfZero(x vector, to string) {
 		m.VPTEST(x.VecVirtual, x.VecVirtual)
 	}
 	m.JZ(operand.LabelRef(to))
-}
-
-// quotients are divisions of 32 bits, in f64: of the biased product x·((1+2^-40)/y) nothing is left but the exact quotient when it is cut off. A whole quotient is below it
-// by less than 2^-7, and another at least 1/y away from the next whole number; so the reciprocal of a y that stays is computed in front of a loop.
-func quotients() (all []kernel) {
-	for _, sign := range []string{"s", "u"} {
-		add := func(name, doc string, body func(m *machine, x, y vector) vector) {
-			k := elementwise(name+"."+sign+"32", doc, 4, 2, func(m *machine, in []vector) vector { return body(m, in[0], in[1]) })
-			k.unroll, k.wideOnly = 1, sign == "u"
-			all = append(all, k)
-		}
-		add("divide", "sets d to a / b without its fraction, and all bits of it where b is 0.", func(m *machine, x, y vector) vector {
-			q := m.quotient(x, y, sign == "s")
-			if sign == "u" { // to which infinity and NaN are converted so
-				return q
-			}
-			return m.choose(m.compareIntegers(0, false, y, m.zero()), m.copyOf(m.pattern(math.MaxUint32)), q)
-		})
-		add("remainder", "sets d to the rest of a / b, with the sign of a, and to a where b is 0.", func(m *machine, x, y vector) vector {
-			return m.integer3("SUB", x, m.integer3("MULL", m.quotient(x, y, sign == "s"), y))
-		})
-	}
-	return all
-}
-
-// quotient is x / y in lanes of 32 bits, without its fraction; where y is 0 it is whatever the processor converts infinity and NaN to.
-func (m *machine) quotient(x, y vector, signed bool) vector {
-	typ := "UDQ"
-	if signed {
-		typ = "DQ"
-	}
-	dividends, divisors, wide := m.doubles(x, typ), m.doubles(y, typ), m.as(8)
-	var q [2]vector
-	for i := range q {
-		q[i] = wide.mul(dividends[i], wide.div(wide.copyOf(wide.constant(1+0x1p-40)), divisors[i]))
-	}
-	return m.joined(q[0], q[1], "VCVTTPD2"+typ)
 }

@@ -8,6 +8,7 @@
 //	loop.go     the loop around the body of a kernel: main part, rest, tail
 //	basic.go    arithmetic, comparison, choice, bits
 //	integer.go  what integers need several instructions for
+//	quotient.go quotients of integers
 //	convert.go  changes of type between floats
 //	cast.go     those from and to integers; complex numbers
 //	math.go     functions approximated by polynomials, in terms of
@@ -16,6 +17,7 @@
 //	double.go   functions of f32 that are computed in f64
 //	power.go    powers of f64
 //	reduce.go   sums and extremes
+//	runs.go     the same of short runs that follow each other
 //	window.go   the same of runs, element by element
 //	scatter.go  folds of lines and of elements into those that lists say
 //	brain.go    arithmetic of bf16 as it is in memory

@@ -46,7 +46,8 @@ func unsigned(form string) string {
 var modes = map[string]struct{ op, mode string }{
 	"sum": {"add", "Folding"}, "greatest": {"maximum", "Folding"}, "least": {"minimum", "Folding"}, "magnitude": {"abs", "Folding"},
 	"fold-and": {"and", "Folding"}, "fold-or": {"or", "Folding"}, "fold-xor": {"xor", "Folding"},
-	"sum-runs": {"add", "FoldingRuns"}, "greatest-runs": {"maximum", "FoldingRuns"}, "least-runs": {"minimum", "FoldingRuns"},
+	"sum-runs": {"add", "FoldingRuns"}, "greatest-runs": {"maximum", "FoldingRuns"}, "least-runs": {"minimum", "FoldingRuns"}, "product-runs": {"multiply", "FoldingRuns"},
+	"sum-pairs": {"add", "FoldingPairs"}, "greatest-pairs": {"maximum", "FoldingPairs"}, "least-pairs": {"minimum", "FoldingPairs"},
 	"window-add": {"add", "Windowed"}, "window-maximum": {"maximum", "Windowed"}, "window-minimum": {"minimum", "Windowed"},
 	"scatter-add": {"add", "Scattered"}, "scatter-multiply": {"multiply", "Scattered"}, "scatter-maximum": {"maximum", "Scattered"}, "scatter-minimum": {"minimum", "Scattered"},
 	"window-convolution": {"convolution", "Windowed"},

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"strings"
 
 	"github.com/mmcloughlin/avo/operand"
@@ -25,8 +24,6 @@ func reductions() (all []kernel) {
 		}
 		both := func(key string, identity float64, body func(m *machine, x, y vector) vector) {
 			fold(key+"."+typ, lane, code(identity), body, false)
-			all = append(all, kernel{key: key + "-runs." + typ, doc: "folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.", lane: lane,
-				whole: func(m *machine) { m.reduceRuns(code(identity), body) }})
 		}
 		both("sum", 0, func(m *machine, x, y vector) vector { return m.add(x, y) })
 		both("greatest", math.Inf(-1), (*machine).maximum)
@@ -175,65 +172,4 @@ func (m *machine) joinLanes(v vector, body func(m *machine, x, y vector) vector)
 	swapped("VPERMILPS", 0x4e, false)
 	swapped("VPERMILPS", 0xb1, false)
 	return v
-}
-
-// vectorsOfRun is up to how many vectors long the runs of reduceRuns are.
-const vectorsOfRun = 4
-
-// reduceRuns folds runs, each as reduce does, where no chain has more than one element: those without any change nothing.
-func (m *machine) reduceRuns(identity uint64, body func(m *machine, x, y vector) vector) {
-	n, d, x, last := m.argument("n"), m.argument("d"), m.argument("a"), m.argument("c")
-	first, none := m.vector(), m.copyOf(m.pattern(identity))
-	m.op(map[int]string{4: "VBROADCASTSS", 8: "VBROADCASTSD"}[m.lane], operand.Mem{Base: m.argument("b")}, first)
-	bytes := m.GP64()
-	m.MOVQ(n, bytes)
-	m.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(m.lane)))), bytes)
-	for vectors := 1; vectors <= vectorsOfRun; vectors++ {
-		next := fmt.Sprintf("longer%d", vectors)
-		if vectors < vectorsOfRun {
-			m.CMPQ(n, operand.I32(int32(m.lanes())))
-			m.JG(operand.LabelRef(next))
-		}
-		mask, again := m.tail(n), fmt.Sprintf("runs%d", vectors)
-		m.Label(again)
-		chains := make([]vector, vectors)
-		for i := range chains {
-			at := operand.Mem{Base: x, Disp: i * m.width()}
-			v := none
-			switch {
-			case i < vectors-1:
-				v = m.copyOf(at)
-			case m.wide:
-				v = m.copyOf(none)
-				m.float("VMOVU", at, mask, v)
-			default:
-				v = m.vector()
-				m.float("VMASKMOV", at, mask, v)
-				m.float("VBLENDV", mask, v, none, v)
-			}
-			chains[i] = body(m, none, v)
-		}
-		for half := 2; half > 0; half /= 2 {
-			for i := half; i < len(chains); i++ {
-				chains[i-half] = body(m, chains[i-half], chains[i])
-			}
-			chains = chains[:min(half, len(chains))]
-		}
-		v := body(m, first, m.joinLanes(chains[0], body))
-		if m.lane == 8 {
-			m.VMOVSD(v.AsX(), operand.Mem{Base: d})
-		} else {
-			m.VMOVSS(v.AsX(), operand.Mem{Base: d})
-		}
-		m.ADDQ(bytes, x)
-		m.ADDQ(operand.I32(int32(m.lane)), d)
-		m.CMPQ(d, last)
-		m.JLE(operand.LabelRef(again))
-		if vectors < vectorsOfRun {
-			m.JMP(operand.LabelRef("done"))
-			m.Label(next)
-			m.SUBQ(operand.I32(int32(m.lanes())), n)
-		}
-	}
-	m.Label("done")
 }
