@@ -130,7 +130,9 @@ func anywhere[T float32 | float64](k Kernel[T], loops narrowLoops[T]) Kernel[T] 
 
 // newKernel checks what assembly reads and writes before it does. There may be no loops on rows.
 func newKernel[T float32 | float64 | int32](mr, nr int, run microLoop[T], packing packingLoop[T], onRows onRowsLoop[T]) Kernel[T] {
-	check := func(panels, k int, a, b []T, ldb int, c []T, ldc int) { checkPanels(panels, k, mr, nr, a, b, ldb, c, ldc) }
+	check := func(panels, k int, a, b []T, ldb int, c []T, ldc int) {
+		checkPanels(panels, k, mr, nr, a, b, ldb, c, ldc)
+	}
 	g := Kernel[T]{MR: mr, NR: nr, Run: func(panels, k int, a, b, c []T, ldc int, add bool, next Ahead[T]) {
 		check(panels, k, a, b, nr, c, ldc)
 		run(panels, k, &a[0], &b[0], &c[0], ldc, add, unsafe.SliceData(next.From), next.Step)
