@@ -8,6 +8,7 @@ import (
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/gemm"
 	"github.com/gohalo/halo/runtime/kernels/native"
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // codedProduct is a product of small matrices, or of many rows with a small one, that becomes machine code once it has run for a while: blocks fit its sizes, and nothing is
@@ -148,9 +149,10 @@ func (c *codedProduct[T]) runStrips(f *runtime.TensorFrame, lo, hi int) {
 // rowsOfStrip is a multiple of the rows of blocks of two, three and four vectors of columns.
 const rowsOfStrip = 14 * 9
 
-// hasManyRows reports whether p multiplies so many rows with so small a matrix that packing, and blocks that do not fit, take a good part of the time.
+// hasManyRows reports whether p multiplies so many rows with so small a matrix that packing, and blocks that do not fit, take a good part of the time. Vectors of 256 bits are
+// so narrow that each row would be read several times, which costs more than is saved.
 func (p *product[T]) hasManyRows() bool {
-	return p.n*p.k*sizeOf(*new(T)) <= nearMatrix && p.n <= mostColumnsInPlace && p.m >= p.n
+	return vec.InUse() == vec.AVX512 && p.n*p.k*sizeOf(*new(T)) <= nearMatrix && p.n <= mostColumnsInPlace && p.m >= p.n
 }
 
 // nearMatrix is the size of a right side that stays in the nearest cache beside rows of the left one.
