@@ -17,6 +17,8 @@ type Vector struct {
 	// has its choice.
 	Mask Reg
 	Zero bool
+	// Broadcast says that Y is an element in memory, which all lanes read; only the form of AVX-512 can.
+	Broadcast bool
 	// Number is the constant that some instructions end with.
 	Number    uint8
 	HasNumber bool
@@ -98,6 +100,9 @@ func (c *Code) evex(f *vectorForm, v *Vector, r, beside Reg, a Arg) {
 	}
 	if v.Zero {
 		third |= 0x80
+	}
+	if v.Broadcast {
+		third |= 0x10
 	}
 	c.byte(0x62, first|f.opcodes, second, third)
 }

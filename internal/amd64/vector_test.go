@@ -80,6 +80,11 @@ func vectorCases() (all []Vector) {
 			}
 		}
 	}
+	for _, op := range []VectorOp{VFMADD231PS, VFMADD231PD, VPADDD} {
+		for _, bits := range []int{256, 512} {
+			all = append(all, Vector{Op: op, Wide: true, Bits: bits, Broadcast: true, D: R(Reg(r.IntN(32))), X: Reg(r.IntN(32)), Y: MS(RBX, RCX, 4, 0x1234)})
+		}
+	}
 	return all
 }
 
@@ -103,7 +108,11 @@ func (v *Vector) text() string {
 			return fmt.Sprintf("v%d", a.reg)
 		}
 		names := []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
-		return fmt.Sprintf("[%s+%s*%d+%#x]", names[a.reg], names[a.index], 1<<a.scale, a.disp)
+		text := fmt.Sprintf("[%s+%s*%d+%#x]", names[a.reg], names[a.index], 1<<a.scale, a.disp)
+		if v.Broadcast {
+			return "BCST " + text
+		}
+		return text
 	}
 	ops := []string{arg(v.D)}
 	switch f.shape {
@@ -139,7 +148,7 @@ var comparison = regexp.MustCompile(`^(vp?cmp)(p[sd]|u?[bwdq])$`)
 
 // alike brings what the disassembler says into the form of text.
 var alike = []struct{ from, to string }{
-	{`^\{evex\} `, ""}, {`\*1\*`, "*"},
+	{`[DQ]WORD BCST`, "BCST"}, {`^\{evex\} `, ""}, {`\*1\*`, "*"},
 	{` PTR `, ""}, {`(?:XMM|YMM|ZMM|D|Q|X)?(?:WORD|BYTE)\[`, "["}, {`[xyz]mm(\d)`, "v$1"},
 }
 
@@ -159,6 +168,7 @@ func TestVectors(t *testing.T) {
 		read[code] = text
 	}
 	seen := make(map[VectorOp]bool)
+	broadcasts := 0
 	for i := range cases {
 		v := &cases[i]
 		text, known := read[v.encoded()]
@@ -166,8 +176,12 @@ func TestVectors(t *testing.T) {
 			continue
 		}
 		seen[v.Op] = true
+		if v.Broadcast {
+			broadcasts++
+		}
 		require.Equal(t, v.text(), text, "%s: % x", v.Op, v.encoded())
 	}
+	require.Equal(t, 6, broadcasts)
 	for op := range vectorForms {
 		require.True(t, seen[VectorOp(op)], "%s has not been read", VectorOp(op))
 	}

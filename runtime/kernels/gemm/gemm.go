@@ -18,6 +18,8 @@ type Kernel[T Number] struct {
 	Run func(panels, k int, a, b []T, c []T, ldc int, add bool, next Ahead[T])
 	// RunOnRows is Run for NR columns of a matrix whose rows are ldb apart, which become a panel by the way, unless that is nil. It may be nil.
 	RunOnRows func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T)
+	// onBroad is RunOnRows without a panel, for half as many columns more. It may be nil.
+	onBroad func(k int, a, b []T, ldb int, c []T, ldc int, add bool)
 	// inPlace is Run for rows where they are, and for columns [j, j+n) of the product, of which b begins with the first; nil if there is none, and no check of what
 	// it is given: see BlockInPlace.
 	inPlace func(panels int, a []T, rows, ks []int, b []T, ldb int, c []T, ldc int, add bool, n int)
@@ -54,7 +56,13 @@ func (g *Kernel[T]) Block(m, n, k int, a, b, c []T, ldc int, add bool, tile []T)
 
 // BlockOnRows is Block for a matrix b that is not packed, whose rows are ldb apart, by RunOnRows. panel has room for k*NR elements.
 func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, add bool, tile, panel []T) {
-	for j := 0; j < n; j += g.NR {
+	j := 0
+	if m == g.MR && g.onBroad != nil {
+		for end := g.broad(n); j < end; j += g.NR / 2 * 3 {
+			g.onBroad(k, a[:k*g.MR], b[j:], ldb, c[j:], ldc, add)
+		}
+	}
+	for ; j < n; j += g.NR {
 		if n-j < g.NR {
 			for x := range k {
 				clear(panel[x*g.NR+copy(panel[x*g.NR:], b[x*ldb+j:][:n-j]):][:g.NR-n+j])
@@ -74,6 +82,16 @@ func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, 
 			g.columns(m-g.MR, g.NR, k, a[k*g.MR:], panel, c[g.MR*ldc+j:], ldc, add, tile, Ahead[T]{From: panel})
 		}
 	}
+}
+
+// broad is how many of n columns are multiplied one and a half panels at a time: what is left fills panels if it can.
+func (g *Kernel[T]) broad(n int) int {
+	half := g.NR / 2
+	count := n / (3 * half)
+	if n%half == 0 && (n-3*half*count)%g.NR != 0 {
+		count--
+	}
+	return 3 * half * max(0, count)
 }
 
 // HasInPlace reports whether [Kernel.BlockInPlace] can be used.

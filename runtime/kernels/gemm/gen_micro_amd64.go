@@ -220,6 +220,12 @@ func pairsAVX2Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add
 //go:noescape
 func pairsAVX2OnRows(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 
+// f32AVX512FewOnBroad sets c, of 8 rows and 48 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func f32AVX512FewOnBroad(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
+
 // f32AVX512InPlace sets c, of 8 rows for each panel and 32 columns, to a·b over k, or adds it.
 // Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
 //
@@ -243,6 +249,12 @@ func f32AVX512NarrowPart(panels int, k int, a *float32, rows *int, ks *int, b *f
 //
 //go:noescape
 func f32AVX512WidePart(panels int, k int, a *float32, rows *int, ks *int, b *float32, ldb int, c *float32, ldc int, add bool, last uint16)
+
+// f64AVX512FewOnBroad sets c, of 8 rows and 24 columns, to a·b over k, or adds it.
+// Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func f64AVX512FewOnBroad(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
 // f64AVX512InPlace sets c, of 8 rows for each panel and 16 columns, to a·b over k, or adds it.
 // Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.

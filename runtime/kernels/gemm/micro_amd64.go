@@ -44,12 +44,12 @@ func smallerKernels[T Number]() (smaller []Kernel[T]) {
 	switch to := any(&smaller).(type) {
 	case *[]Kernel[float32]:
 		if cpu.X86.HasAVX512F {
-			*to = append(*to, anywhere(placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace), narrow32))
+			*to = append(*to, anywhere(broad(placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace), f32AVX512FewOnBroad), narrow32))
 		}
 		*to = append(*to, placed(newKernel(6, 16, f32AVX2, f32AVX2Packing, f32AVX2OnRows), f32AVX2InPlace), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking, f32AVX2FewOnRows))
 	case *[]Kernel[float64]:
 		if cpu.X86.HasAVX512F {
-			*to = append(*to, anywhere(placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace), narrow64))
+			*to = append(*to, anywhere(broad(placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace), f64AVX512FewOnBroad), narrow64))
 		}
 		*to = append(*to, placed(newKernel(6, 8, f64AVX2, f64AVX2Packing, f64AVX2OnRows), f64AVX2InPlace), newKernel(4, 8, f64AVX2Few, f64AVX2FewPacking, f64AVX2FewOnRows))
 	}
@@ -83,6 +83,23 @@ func placed[T float32 | float64 | int32](k Kernel[T], run inPlaceLoop[T]) Kernel
 	return k
 }
 
+// broad gives a kernel a loop for three vectors of columns, which checks what it reads and writes.
+func broad[T float32 | float64](k Kernel[T], run onRowsLoop[T]) Kernel[T] {
+	columns := k.NR / 2 * 3
+	k.onBroad = func(n int, a, b []T, ldb int, c []T, ldc int, add bool) {
+		checkPanels(1, n, k.MR, columns, a, b, ldb, c, ldc)
+		run(n, &a[0], &b[0], ldb, &c[0], ldc, add)
+	}
+	return k
+}
+
+// checkPanels panics if memory is too short for panels of mr rows and nr columns.
+func checkPanels[T float32 | float64 | int32](panels, k, mr, nr int, a, b []T, ldb int, c []T, ldc int) {
+	if panels == 0 || k == 0 || len(a) < panels*k*mr || len(b) < (k-1)*ldb+nr || len(c) < (panels*mr-1)*ldc+nr {
+		panic("gemm: panels are too short")
+	}
+}
+
 // narrowLoops are for as many columns as one vector has, for fewer, and for those of two vectors at most.
 type narrowLoops[T float32 | float64] struct{ whole, part, wide anywhereLoop[T] }
 
@@ -114,9 +131,7 @@ func anywhere[T float32 | float64](k Kernel[T], loops narrowLoops[T]) Kernel[T] 
 // newKernel checks what assembly reads and writes before it does. There may be no loops on rows.
 func newKernel[T float32 | float64 | int32](mr, nr int, run microLoop[T], packing packingLoop[T], onRows onRowsLoop[T]) Kernel[T] {
 	check := func(panels, k int, a, b []T, ldb int, c []T, ldc int) {
-		if panels == 0 || k == 0 || len(a) < panels*k*mr || len(b) < (k-1)*ldb+nr || len(c) < (panels*mr-1)*ldc+nr {
-			panic("gemm: panels are too short")
-		}
+		checkPanels(panels, k, mr, nr, a, b, ldb, c, ldc)
 	}
 	g := Kernel[T]{MR: mr, NR: nr, Run: func(panels, k int, a, b, c []T, ldc int, add bool, next Ahead[T]) {
 		check(panels, k, a, b, nr, c, ldc)

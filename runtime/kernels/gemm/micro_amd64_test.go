@@ -14,7 +14,7 @@ func TestVectorKernels(t *testing.T) {
 	}
 	kernels32 := []Kernel[float32]{placed(newKernel(6, 16, f32AVX2, f32AVX2Packing, f32AVX2OnRows), f32AVX2InPlace), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking, f32AVX2FewOnRows)}
 	kernels64 := []Kernel[float64]{placed(newKernel(6, 8, f64AVX2, f64AVX2Packing, f64AVX2OnRows), f64AVX2InPlace), newKernel(4, 8, f64AVX2Few, f64AVX2FewPacking, f64AVX2FewOnRows)}
-	a, b := make([]float32, 31*70), make([]float32, 70*45)
+	a, b := make([]float32, 31*70), make([]float32, 70*112)
 	for i := range a {
 		a[i] = float32(i%7) - 3
 	}
@@ -22,10 +22,10 @@ func TestVectorKernels(t *testing.T) {
 		b[i] = float32(i%5) - 2
 	}
 	if cpu.X86.HasAVX512F {
-		kernels32 = append(kernels32, anywhere(placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace), narrow32))
-		kernels64 = append(kernels64, anywhere(placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace), narrow64))
+		kernels32 = append(kernels32, anywhere(broad(placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace), f32AVX512FewOnBroad), narrow32))
+		kernels64 = append(kernels64, anywhere(broad(placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace), f64AVX512FewOnBroad), narrow64))
 	}
-	for _, n := range []int{45, 32, 31, 17, 16, 9, 8, 1} {
+	for _, n := range []int{112, 80, 50, 48, 45, 32, 31, 17, 16, 9, 8, 1} {
 		want := multiply(portable[float32](), 31, n, 70, a, b)
 		for _, g := range kernels32 {
 			for _, m := range []int{1, g.MR, 31} {
@@ -42,7 +42,7 @@ func TestVectorKernels(t *testing.T) {
 	}
 	for _, g := range kernels64 {
 		for _, m := range []int{1, g.MR, 31} {
-			for _, n := range []int{45, 16, 9, 8, 1} {
+			for _, n := range []int{56, 40, 24, 45, 16, 9, 8, 1} {
 				require.Equal(t, multiply(portable[float64](), m, n, 70, x, y), multiply(g, m, n, 70, x, y))
 			}
 		}

@@ -181,12 +181,26 @@ func (w *productWriter) step(rows, j, columns, k int) {
 	}
 	for i := range rows {
 		at := amd64.M(regA, int32(k*w.LeftK+i*w.LeftRow))
+		if w.isInMemory(i, rows) {
+			for x := range columns {
+				w.c.Vector(&amd64.Vector{Op: w.pick(amd64.VFMADD231PS, amd64.VFMADD231PD, w.Double), Wide: true, Bits: w.bits, Broadcast: true,
+					D: amd64.R(amd64.Reg(i*columns + x)), X: right + amd64.Reg(x), Y: at})
+			}
+			continue
+		}
 		w.c.Vector(&amd64.Vector{Op: w.pick(amd64.VBROADCASTSS, amd64.VBROADCASTSD, w.Double), Wide: w.wide, Bits: w.bits, D: amd64.R(left), Y: at})
 		for x := range columns {
 			w.c.Vector(&amd64.Vector{Op: w.pick(amd64.VFMADD231PS, amd64.VFMADD231PD, w.Double), Wide: w.wide, Bits: w.bits,
 				D: amd64.R(amd64.Reg(i*columns + x)), X: right + amd64.Reg(x), Y: amd64.R(left)})
 		}
 	}
+}
+
+// isInMemory reports whether the element of row i is an operand in memory, without an instruction of its own: two of three are, spread evenly, which leaves as many
+// loads as multiplications.
+func (w *productWriter) isInMemory(i, rows int) bool {
+	some := rows * 2 / 3
+	return w.wide && (i+1)*some/rows > i*some/rows
 }
 
 // column is where vector x of a row is. Without masks, the last one begins early enough to be whole.

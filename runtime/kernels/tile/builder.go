@@ -298,6 +298,7 @@ func (b *Builder) Build() (*Program, bool) {
 	if len(p.space.Dims) > maxRank {
 		return nil, false
 	}
+	b.increase()
 	b.moveRaw()
 	b.layOut(p)
 	p.row = b.rows

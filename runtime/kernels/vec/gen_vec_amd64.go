@@ -1346,6 +1346,11 @@ func tanhF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //go:noescape
 func logisticF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// increasedTanhF32AVX512 sets d to 1 and the hyperbolic tangent, below -43.8 to 0.
+//
+//go:noescape
+func increasedTanhF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // erfF32AVX512 sets d to the error function.
 //
 //go:noescape
@@ -3440,6 +3445,11 @@ func tanhF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c 
 //
 //go:noescape
 func logisticF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// increasedTanhF32AVX2 sets d to 1 and the hyperbolic tangent, below -43.8 to 0.
+//
+//go:noescape
+func increasedTanhF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // erfF32AVX2 sets d to the error function.
 //

@@ -16070,6 +16070,193 @@ DATA all32_3fe00000<>+56(SB)/4, $0x3fe00000
 DATA all32_3fe00000<>+60(SB)/4, $0x3fe00000
 GLOBL all32_3fe00000<>(SB), RODATA|NOPTR, $64
 
+// func increasedTanhF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·increasedTanhF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Z0
+	VMOVUPS      all32_c2300000<>+0(SB), Z1
+	VMOVUPS      all32_4111999a<>+0(SB), Z2
+	VMINPS       Z0, Z2, Z0
+	VMAXPS       Z0, Z1, Z0
+	VMOVUPS      all32_4038aa3b<>+0(SB), Z1
+	VMOVUPS      all32_4b400000<>+0(SB), Z2
+	VMOVUPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VSUBPS       all32_4b400000<>+0(SB), Z2, Z1
+	VPSLLD       $0x17, Z2, Z2
+	VPADDD       all32_3f800000<>+0(SB), Z2, Z2
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_3eb17218<>+0(SB), Z1, Z0
+	VMULPS       Z0, Z0, Z1
+	VMOVUPS      all32_3e0920a4<>+0(SB), Z3
+	VFMADD231PS  all32_3d36de34<>+0(SB), Z0, Z3
+	VMOVUPS      all32_3f2aaa43<>+0(SB), Z4
+	VFMADD231PS  all32_3eaaaa2a<>+0(SB), Z0, Z4
+	VMOVUPS      Z4, Z4
+	VFMADD231PS  Z1, Z3, Z4
+	VMOVUPS      all32_3f800000<>+0(SB), Z3
+	VFMADD231PS  Z4, Z0, Z3
+	VMOVUPS      Z0, Z0
+	VFMADD231PS  Z1, Z3, Z0
+	VADDPS       Z2, Z2, Z1
+	VMOVUPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VADDPS       Z2, Z2, Z0
+	VADDPS       all32_3f800000<>+0(SB), Z2, Z1
+	VDIVPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (CX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, SI
+	BZHIQ        DI, SI, SI
+	KMOVQ        SI, K1
+	VMOVUPS.Z    (DX)(BX*4), K1, Z0
+	VMOVUPS      all32_c2300000<>+0(SB), Z1
+	VMOVUPS      all32_4111999a<>+0(SB), Z2
+	VMINPS       Z0, Z2, Z0
+	VMAXPS       Z0, Z1, Z0
+	VMOVUPS      all32_4038aa3b<>+0(SB), Z1
+	VMOVUPS      all32_4b400000<>+0(SB), Z2
+	VMOVUPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VSUBPS       all32_4b400000<>+0(SB), Z2, Z1
+	VPSLLD       $0x17, Z2, Z2
+	VPADDD       all32_3f800000<>+0(SB), Z2, Z2
+	VMOVUPS      Z0, Z0
+	VFNMADD231PS all32_3eb17218<>+0(SB), Z1, Z0
+	VMULPS       Z0, Z0, Z1
+	VMOVUPS      all32_3e0920a4<>+0(SB), Z3
+	VFMADD231PS  all32_3d36de34<>+0(SB), Z0, Z3
+	VMOVUPS      all32_3f2aaa43<>+0(SB), Z4
+	VFMADD231PS  all32_3eaaaa2a<>+0(SB), Z0, Z4
+	VMOVUPS      Z4, Z4
+	VFMADD231PS  Z1, Z3, Z4
+	VMOVUPS      all32_3f800000<>+0(SB), Z3
+	VFMADD231PS  Z4, Z0, Z3
+	VMOVUPS      Z0, Z0
+	VFMADD231PS  Z1, Z3, Z0
+	VADDPS       Z2, Z2, Z1
+	VMOVUPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VADDPS       Z2, Z2, Z0
+	VADDPS       all32_3f800000<>+0(SB), Z2, Z1
+	VDIVPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (CX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_c2300000<>+0(SB)/4, $0xc2300000
+DATA all32_c2300000<>+4(SB)/4, $0xc2300000
+DATA all32_c2300000<>+8(SB)/4, $0xc2300000
+DATA all32_c2300000<>+12(SB)/4, $0xc2300000
+DATA all32_c2300000<>+16(SB)/4, $0xc2300000
+DATA all32_c2300000<>+20(SB)/4, $0xc2300000
+DATA all32_c2300000<>+24(SB)/4, $0xc2300000
+DATA all32_c2300000<>+28(SB)/4, $0xc2300000
+DATA all32_c2300000<>+32(SB)/4, $0xc2300000
+DATA all32_c2300000<>+36(SB)/4, $0xc2300000
+DATA all32_c2300000<>+40(SB)/4, $0xc2300000
+DATA all32_c2300000<>+44(SB)/4, $0xc2300000
+DATA all32_c2300000<>+48(SB)/4, $0xc2300000
+DATA all32_c2300000<>+52(SB)/4, $0xc2300000
+DATA all32_c2300000<>+56(SB)/4, $0xc2300000
+DATA all32_c2300000<>+60(SB)/4, $0xc2300000
+GLOBL all32_c2300000<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3d36de34<>+0(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+4(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+8(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+12(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+16(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+20(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+24(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+28(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+32(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+36(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+40(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+44(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+48(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+52(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+56(SB)/4, $0x3d36de34
+DATA all32_3d36de34<>+60(SB)/4, $0x3d36de34
+GLOBL all32_3d36de34<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3e0920a4<>+0(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+4(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+8(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+12(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+16(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+20(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+24(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+28(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+32(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+36(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+40(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+44(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+48(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+52(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+56(SB)/4, $0x3e0920a4
+DATA all32_3e0920a4<>+60(SB)/4, $0x3e0920a4
+GLOBL all32_3e0920a4<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3eaaaa2a<>+0(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+4(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+8(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+12(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+16(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+20(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+24(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+28(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+32(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+36(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+40(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+44(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+48(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+52(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+56(SB)/4, $0x3eaaaa2a
+DATA all32_3eaaaa2a<>+60(SB)/4, $0x3eaaaa2a
+GLOBL all32_3eaaaa2a<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3f2aaa43<>+0(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+4(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+8(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+12(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+16(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+20(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+24(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+28(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+32(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+36(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+40(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+44(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+48(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+52(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+56(SB)/4, $0x3f2aaa43
+DATA all32_3f2aaa43<>+60(SB)/4, $0x3f2aaa43
+GLOBL all32_3f2aaa43<>(SB), RODATA|NOPTR, $64
+
 // func erfF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·erfF32AVX512(SB), NOSPLIT, $0-40
@@ -47922,6 +48109,103 @@ rest:
 	VMOVUPS      Y3, Y3
 	VFMADD231PS  Y2, Y1, Y3
 	VMULPS       Y4, Y3, Y1
+	VMASKMOVPS   Y1, Y0, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func increasedTanhF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·increasedTanhF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Y0
+	VMOVUPS      all32_c2300000<>+0(SB), Y1
+	VMOVUPS      all32_4111999a<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y0
+	VMAXPS       Y0, Y1, Y0
+	VMOVUPS      all32_4038aa3b<>+0(SB), Y1
+	VMOVUPS      all32_4b400000<>+0(SB), Y2
+	VMOVUPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VSUBPS       all32_4b400000<>+0(SB), Y2, Y1
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       all32_3f800000<>+0(SB), Y2, Y2
+	VMOVUPS      Y0, Y0
+	VFNMADD231PS all32_3eb17218<>+0(SB), Y1, Y0
+	VMULPS       Y0, Y0, Y1
+	VMOVUPS      all32_3e0920a4<>+0(SB), Y3
+	VFMADD231PS  all32_3d36de34<>+0(SB), Y0, Y3
+	VMOVUPS      all32_3f2aaa43<>+0(SB), Y4
+	VFMADD231PS  all32_3eaaaa2a<>+0(SB), Y0, Y4
+	VMOVUPS      Y4, Y4
+	VFMADD231PS  Y1, Y3, Y4
+	VMOVUPS      all32_3f800000<>+0(SB), Y3
+	VFMADD231PS  Y4, Y0, Y3
+	VMOVUPS      Y0, Y0
+	VFMADD231PS  Y1, Y3, Y0
+	VADDPS       Y2, Y2, Y1
+	VMOVUPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VADDPS       Y2, Y2, Y0
+	VADDPS       all32_3f800000<>+0(SB), Y2, Y1
+	VDIVPS       Y1, Y0, Y0
+	VMOVUPS      Y0, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+8, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPS      (DI)(SI*4), Y0
+	VMASKMOVPS   (DX)(BX*4), Y0, Y1
+	VMOVUPS      all32_c2300000<>+0(SB), Y2
+	VMOVUPS      all32_4111999a<>+0(SB), Y3
+	VMINPS       Y1, Y3, Y1
+	VMAXPS       Y1, Y2, Y1
+	VMOVUPS      all32_4038aa3b<>+0(SB), Y2
+	VMOVUPS      all32_4b400000<>+0(SB), Y3
+	VMOVUPS      Y3, Y3
+	VFMADD231PS  Y2, Y1, Y3
+	VSUBPS       all32_4b400000<>+0(SB), Y3, Y2
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       all32_3f800000<>+0(SB), Y3, Y3
+	VMOVUPS      Y1, Y1
+	VFNMADD231PS all32_3eb17218<>+0(SB), Y2, Y1
+	VMULPS       Y1, Y1, Y2
+	VMOVUPS      all32_3e0920a4<>+0(SB), Y4
+	VFMADD231PS  all32_3d36de34<>+0(SB), Y1, Y4
+	VMOVUPS      all32_3f2aaa43<>+0(SB), Y5
+	VFMADD231PS  all32_3eaaaa2a<>+0(SB), Y1, Y5
+	VMOVUPS      Y5, Y5
+	VFMADD231PS  Y2, Y4, Y5
+	VMOVUPS      all32_3f800000<>+0(SB), Y4
+	VFMADD231PS  Y5, Y1, Y4
+	VMOVUPS      Y1, Y1
+	VFMADD231PS  Y2, Y4, Y1
+	VADDPS       Y3, Y3, Y2
+	VMOVUPS      Y3, Y3
+	VFMADD231PS  Y2, Y1, Y3
+	VADDPS       Y3, Y3, Y1
+	VADDPS       all32_3f800000<>+0(SB), Y3, Y2
+	VDIVPS       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (CX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, AX

@@ -36,10 +36,11 @@ const (
 	RealPart      // of complex numbers whose parts are operands of their own, first the real ones: the real part of the result. There are no loops, see [Recipe]
 	ImaginaryPart // the same: the imaginary part
 	Rotating      // as shift-left, but the bits that leave an element come back on the right
+	Increased     // the result and 1
 )
 
 var modePrefixes = [...]string{Folding: "fold-", FoldingRuns: "fold-runs-", FoldingPairs: "fold-pairs-", Windowed: "window-", Scattered: "scatter-", Picking: "pick-", PickingByPairs: "pick-by-pairs-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
-	TotalLess: "lt-total-", TotalLessOrEqual: "le-total-", Rounding: "round-", RealPart: "real-", ImaginaryPart: "imaginary-", Rotating: "rotate-"}
+	TotalLess: "lt-total-", TotalLessOrEqual: "le-total-", Rounding: "round-", RealPart: "real-", ImaginaryPart: "imaginary-", Rotating: "rotate-", Increased: "increased-"}
 
 // Of is the name of the elementwise loop for an op. One type stands for all operands and the result, else they are given in this order. Where the sign
 // of integers does not matter they are unsigned, as are elements of which only the size does; see [Unsigned].

@@ -46,51 +46,55 @@ func (v vectors) add(at operand.Op, x reg.VecVirtual) {
 	}
 }
 
-// multiply adds one element of a times two vectors of b.
-func (v vectors) multiply(a operand.Mem, b0, b1 reg.VecVirtual, sums [2]reg.VecVirtual) {
+// multiply adds one element of a times each vector of b.
+func (v vectors) multiply(a operand.Mem, b, sums []reg.VecVirtual) {
 	switch {
 	case v.quads:
 		x := v.register()
 		v.VPBROADCASTD(a, x)
-		if v.unsigned {
-			v.multiplyQuads(b0, x, sums[0])
-			v.multiplyQuads(b1, x, sums[1])
-			return
+		for i, y := range b {
+			if v.unsigned {
+				v.multiplyQuads(y, x, sums[i])
+			} else {
+				v.multiplyQuads(x, y, sums[i])
+			}
 		}
-		v.multiplyQuads(x, b0, sums[0])
-		v.multiplyQuads(x, b1, sums[1])
 	case v.integer:
 		x, product := v.register(), v.register()
 		v.VPBROADCASTD(a, x)
-		v.multiplyIntegers(x, b0, product)
-		v.add(product, sums[0])
-		v.multiplyIntegers(x, b1, x)
-		v.add(x, sums[1])
+		for i, y := range b {
+			if i == len(b)-1 {
+				product = x
+			}
+			v.multiplyIntegers(x, y, product)
+			v.add(product, sums[i])
+		}
 	case v.size == 4:
 		x := v.register()
 		v.VBROADCASTSS(a, x)
-		v.VFMADD231PS(x, b0, sums[0])
-		v.VFMADD231PS(x, b1, sums[1])
+		for i, y := range b {
+			v.VFMADD231PS(x, y, sums[i])
+		}
 	default:
 		x := v.register()
 		v.VBROADCASTSD(a, x)
-		v.VFMADD231PD(x, b0, sums[0])
-		v.VFMADD231PD(x, b1, sums[1])
+		for i, y := range b {
+			v.VFMADD231PD(x, y, sums[i])
+		}
 	}
 }
 
 // multiplyInMemory is multiply without a register for the element.
-func (v vectors) multiplyInMemory(a operand.Mem, b0, b1 reg.VecVirtual, sums [2]reg.VecVirtual) {
-	switch {
-	case v.quads:
-		v.multiplyQuads(a, b0, sums[0])
-		v.multiplyQuads(a, b1, sums[1])
-	case v.size == 4:
-		v.VFMADD231PS_BCST(a, b0, sums[0])
-		v.VFMADD231PS_BCST(a, b1, sums[1])
-	default:
-		v.VFMADD231PD_BCST(a, b0, sums[0])
-		v.VFMADD231PD_BCST(a, b1, sums[1])
+func (v vectors) multiplyInMemory(a operand.Mem, b, sums []reg.VecVirtual) {
+	for i, y := range b {
+		switch {
+		case v.quads:
+			v.multiplyQuads(a, y, sums[i])
+		case v.size == 4:
+			v.VFMADD231PS_BCST(a, y, sums[i])
+		default:
+			v.VFMADD231PD_BCST(a, y, sums[i])
+		}
 	}
 }
 
@@ -103,12 +107,13 @@ func (v vectors) multiplyIntegers(x, y, to reg.VecVirtual) {
 }
 
 // rows visits the memory of each sum; c moves to the last row.
-func (v vectors) rows(sums [][2]reg.VecVirtual, c, ldc reg.Register, visit func(operand.Mem, reg.VecVirtual)) {
+func (v vectors) rows(sums [][]reg.VecVirtual, c, ldc reg.Register, visit func(operand.Mem, reg.VecVirtual)) {
 	for i, s := range sums {
 		if i > 0 {
 			v.ADDQ(ldc, c)
 		}
-		visit(operand.Mem{Base: c}, s[0])
-		visit(operand.Mem{Base: c, Disp: v.width}, s[1])
+		for j, x := range s {
+			visit(operand.Mem{Base: c, Disp: j * v.width}, x)
+		}
 	}
 }

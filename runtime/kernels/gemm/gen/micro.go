@@ -9,15 +9,16 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// micro builds a function that multiplies panels of rows rows, one behind the other, with one of two vectors of columns. All sums of a panel stay in registers: with 512
+// micro builds a function that multiplies panels of rows rows, one behind the other, with one of two or three vectors of columns. All sums of a panel stay in registers: with 512
 // bits two columns of 14, the two vectors of b and one broadcast element take 31 of 32; with 256 bits two columns of 6 and those take 15 of 16. Elements of a are
 // broadcast into a register, once for both multiplications; with 512 bits, as many of them as there is time to load twice are operands in memory instead: a core that
 // two threads share begins few instructions of each in a cycle. Integers are not multiplied and added by one instruction, so they need registers for an element and
 // a product.
 //
 // One that packs reads columns where they are and leaves them as a panel on the way, for which there is time. It takes one panel of rows. One on rows does the same
-// without a panel: where there is nothing else to multiply with it, what is written only keeps loads waiting whose addresses look alike. One in place reads rows
-// where they are: each has a register, and a list says where its elements are.
+// without a panel: where there is nothing else to multiply with it, what is written only keeps loads waiting whose addresses look alike. With few rows it takes three
+// vectors of columns, so that each element of a serves three multiplications. One in place reads rows where they are: each has a register, and a list says where its
+// elements are.
 func (g generator) micro(name string, e element, rows, vector int, kind microKind) {
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
@@ -25,30 +26,31 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 		onPanels: "func(panels, k int, a, b, c *%[1]s, ldc int, add bool, next *%[1]s, step int)",
 		packing:  "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool, panel *%[1]s)",
 		onRows:   "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool)",
+		onBroad:  "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool)",
 		inPlace:  "func(panels, k int, a *%[1]s, rows, ks *int, b, c *%[1]s, ldc int, add bool)",
 	}[kind], e.name))
 	each := " for each panel"
 	if kind.isOnRows() {
 		each = ""
 	}
-	g.Doc(fmt.Sprintf("%s sets c, of %d rows%s and %d columns, to a·b over k, or adds it.", name, rows, each, 2*vector/e.size), [...]string{
+	g.Doc(fmt.Sprintf("%s sets c, of %d rows%s and %d columns, to a·b over k, or adds it.", name, rows, each, kind.vectors()*vector/e.size), [...]string{
 		onPanels: "It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.",
 		packing:  "It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.",
 		onRows:   "Rows of b are ldb apart. It asks for the memory of c.",
+		onBroad:  "Rows of b are ldb apart. It asks for the memory of c.",
 		inPlace:  "Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.",
 	}[kind])
 	g.Pragma("noescape")
 	m := micro{vectors: vectors{g, e, vector}, kind: kind, c: g.Load(g.Param("c"), g.GP64()), ldc: g.Load(g.Param("ldc"), g.GP64())}
 	g.SHLQ(m.shift(), m.ldc)
-	m.sums = make([][2]reg.VecVirtual, rows)
-	for i := range m.sums {
-		m.sums[i] = [2]reg.VecVirtual{m.register(), m.register()}
+	for range rows {
+		m.sums = append(m.sums, m.registers())
 	}
-	m.ldb = operand.U32(uint32(2 * vector))
+	m.ldb = m.line()
 	switch kind {
 	case onPanels:
 		m.a, m.to, m.step = g.Load(g.Param("a"), g.GP64()), g.Load(g.Param("next"), g.GP64()), g.Load(g.Param("step"), g.GP64())
-	case packing, onRows:
+	case packing, onRows, onBroad:
 		ldb := g.Load(g.Param("ldb"), g.GP64())
 		g.SHLQ(m.shift(), ldb)
 		m.a, m.step, m.ldb = g.Load(g.Param("a"), g.GP64()), g.GP64(), ldb
@@ -86,11 +88,20 @@ const (
 	onPanels microKind = iota
 	packing
 	onRows
+	onBroad // onRows, for three vectors of columns
 	inPlace
 )
 
 // isOnRows reports whether the rows of b are where they are.
-func (k microKind) isOnRows() bool { return k == packing || k == onRows }
+func (k microKind) isOnRows() bool { return k == packing || k == onRows || k == onBroad }
+
+// vectors is how many of them a row of b has.
+func (k microKind) vectors() int {
+	if k == onBroad {
+		return 3
+	}
+	return 2
+}
 
 // turn is how many of k are multiplied between jumps back. On panels it is a power of two, which memory is asked for together.
 func turn(rows int, kind microKind) int {
@@ -107,7 +118,7 @@ func turn(rows int, kind microKind) int {
 type micro struct {
 	vectors
 	kind     microKind
-	sums     [][2]reg.VecVirtual
+	sums     [][]reg.VecVirtual
 	a, b     reg.Register
 	c, ldc   reg.Register
 	to, step reg.Register // what is asked for or, by a loop that packs, written
@@ -117,6 +128,17 @@ type micro struct {
 	ks       reg.Register   // and the list of elements
 }
 
+// registers are for a row of b, or of sums.
+func (m *micro) registers() (v []reg.VecVirtual) {
+	for range m.kind.vectors() {
+		v = append(v, m.register())
+	}
+	return v
+}
+
+// line is how many bytes a row of b has.
+func (m *micro) line() operand.Op { return operand.U32(uint32(m.kind.vectors() * m.width)) }
+
 // shift is by how many bits a number of elements becomes one of bytes.
 func (m *micro) shift() operand.Op { return operand.U8(uint8(bits.TrailingZeros(uint(m.size)))) }
 
@@ -125,36 +147,36 @@ func (m *micro) panel(unroll int) {
 	row := m.GP64()
 	m.MOVQ(m.c, row)
 	for i, s := range m.sums {
-		if !m.quads {
-			m.zero(s[0])
-			m.zero(s[1])
-		}
 		if i > 0 {
 			m.ADDQ(m.ldc, row)
 		}
-		m.PREFETCHT0(operand.Mem{Base: row})
-		m.PREFETCHT0(operand.Mem{Base: row, Disp: m.width})
+		for j, x := range s {
+			if !m.quads {
+				m.zero(x)
+			}
+			m.PREFETCHT0(operand.Mem{Base: row, Disp: j * m.width})
+		}
 	}
 	if m.kind == inPlace {
 		m.findRows()
 	}
 	k := m.Load(m.Param("k"), m.GP64())
 	m.b = m.Load(m.Param("b"), m.GP64())
-	b0, b1 := m.register(), m.register()
+	b := m.registers()
 	if m.quads {
-		m.begin(b0, b1, k)
+		m.begin(b, k)
 	}
 	m.SUBQ(operand.U8(uint8(unroll)), k)
 	m.JLT(operand.LabelRef("rest"))
 	m.Label("loop")
-	m.steps(unroll, b0, b1)
+	m.steps(unroll, b)
 	m.SUBQ(operand.U8(uint8(unroll)), k)
 	m.JGE(operand.LabelRef("loop"))
 	m.Label("rest")
 	m.ADDQ(operand.U8(uint8(unroll)), k)
 	m.JZ(operand.LabelRef("store"))
 	m.Label("one")
-	m.steps(1, b0, b1)
+	m.steps(1, b)
 	m.DECQ(k)
 	m.JNZ(operand.LabelRef("one"))
 	m.Label("store")
@@ -183,26 +205,30 @@ func (m *micro) findRows() {
 }
 
 // steps multiplies n of k.
-func (m *micro) steps(n int, b0, b1 reg.VecVirtual) {
+func (m *micro) steps(n int, b []reg.VecVirtual) {
 	if m.kind == onPanels {
 		m.ask(n)
 	}
 	for s := range n {
 		at := operand.Mem{Base: m.b}
 		if !m.kind.isOnRows() {
-			at.Disp = s * 2 * m.width
+			at.Disp = s * len(b) * m.width
 		}
-		m.load(at, b0)
-		m.load(at.Offset(m.width), b1)
+		for i, y := range b {
+			m.load(at.Offset(i*m.width), y)
+		}
 		var off reg.Register
 		switch m.kind {
-		case packing, onRows:
-			m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1})
-			m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1, Disp: 2*m.width - 1})
+		case packing, onRows, onBroad:
+			for i := range b[1:] {
+				m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1, Disp: i * m.width})
+			}
+			m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1, Disp: len(b)*m.width - 1})
 			if m.kind == packing {
-				m.load(b0, operand.Mem{Base: m.to})
-				m.load(b1, operand.Mem{Base: m.to, Disp: m.width})
-				m.ADDQ(operand.U32(uint32(2*m.width)), m.to)
+				for i, y := range b {
+					m.load(y, operand.Mem{Base: m.to, Disp: i * m.width})
+				}
+				m.ADDQ(m.line(), m.to)
 			}
 			m.ADDQ(m.ldb, m.b)
 		case inPlace:
@@ -215,9 +241,9 @@ func (m *micro) steps(n int, b0, b1 reg.VecVirtual) {
 				from = operand.Mem{Base: m.rowAt[i], Index: off, Scale: uint8(m.size)}
 			}
 			if m.inMemory(i) {
-				m.multiplyInMemory(from, b0, b1, sums)
+				m.multiplyInMemory(from, b, sums)
 			} else {
-				m.multiply(from, b0, b1, sums)
+				m.multiply(from, b, sums)
 			}
 		}
 	}
@@ -227,7 +253,7 @@ func (m *micro) steps(n int, b0, b1 reg.VecVirtual) {
 		m.ADDQ(operand.U32(uint32(n*len(m.sums)*m.size)), m.a)
 	}
 	if !m.kind.isOnRows() {
-		m.ADDQ(operand.U32(uint32(n*2*m.width)), m.b)
+		m.ADDQ(operand.U32(uint32(n*len(b)*m.width)), m.b)
 	}
 }
 

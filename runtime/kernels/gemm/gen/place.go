@@ -169,7 +169,7 @@ func (m *anywhere) steps(n int, ldb reg.Register) {
 			from := operand.Mem{Base: m.rowAt[i], Index: off, Scale: uint8(m.size)}
 			switch {
 			case m.columns == 2:
-				m.multiply(from, b[0], b[1], [2]reg.VecVirtual{sums[0], sums[1]})
+				m.multiply(from, b, sums)
 			case m.size == 4:
 				m.VFMADD231PS_BCST(from, b[0], sums[0])
 			default:

@@ -19,21 +19,22 @@ func (g generator) multiplyQuads(x operand.Op, y, sum reg.VecVirtual) {
 }
 
 // begin sets sums to what the first lines of both panels say, added; of the right one, where there is one only.
-func (m *micro) begin(b0, b1 reg.VecVirtual, k reg.Register) {
-	m.load(operand.Mem{Base: m.b}, b0)
-	m.load(operand.Mem{Base: m.b, Disp: m.width}, b1)
-	m.ADDQ(operand.U32(uint32(2*m.width)), m.b)
-	if m.kind == inPlace {
-		for _, s := range m.sums {
-			m.VMOVDQA32(b0, s[0])
-			m.VMOVDQA32(b1, s[1])
-		}
-		return
+func (m *micro) begin(b []reg.VecVirtual, k reg.Register) {
+	for i, y := range b {
+		m.load(operand.Mem{Base: m.b, Disp: i * m.width}, y)
 	}
-	for i, s := range m.sums {
-		from := operand.Mem{Base: m.a, Disp: i * m.size}
-		m.VPADDD_BCST(from, b0, s[0])
-		m.VPADDD_BCST(from, b1, s[1])
+	m.ADDQ(m.line(), m.b)
+	for r, sums := range m.sums {
+		for i, y := range b {
+			if m.kind == inPlace {
+				m.VMOVDQA32(y, sums[i])
+			} else {
+				m.VPADDD_BCST(operand.Mem{Base: m.a, Disp: r * m.size}, y, sums[i])
+			}
+		}
+	}
+	if m.kind == inPlace {
+		return
 	}
 	m.ADDQ(operand.U32(uint32(len(m.sums)*m.size)), m.a)
 	m.DECQ(k)
