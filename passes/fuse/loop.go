@@ -61,6 +61,7 @@ type fuser struct {
 	roots   []hlo.InstrID               // in the order of their ranks
 	members idmap.Map[hlo.InstrID, int]
 	dims    idmap.Map[hlo.InstrID, hlo.Shape]   // root → an array of the dimensions of its members
+	views   idmap.Map[hlo.InstrID, bool]        // see views.go
 	folded  idmap.Map[hlo.InstrID, []hlo.Shape] // root → those of what its members fold a few elements of
 	fused   idmap.Map[hlo.InstrID, hlo.InstrID] // root → the fusion, or its part, that stands for it now
 	// partners are the roots of merged groups by each of them.
@@ -113,11 +114,16 @@ func (f *fuser) findGroups() {
 			f.groups.set(in.ID(), roots)
 			continue
 		}
+		if roots, ok := f.servesAsView(in); ok {
+			f.groups.set(in.ID(), roots)
+			f.views.Set(in.ID(), true)
+			continue
+		}
 		if !fusible(in) {
 			continue
 		}
 		roots := f.groupsOfUsers(in)
-		if rolls(in) && f.intoReduction(roots) {
+		if (rolls(in) || picks(in)) && f.intoReduction(roots) {
 			roots = nil
 		}
 		if len(roots) > 1 && !f.mayCopy(in) {
@@ -180,7 +186,7 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 	}
 	var roots []hlo.InstrID // most are members of one fusion: then it is that of a user, where it is
 	for user := range in.Users() {
-		if f.reduces(user) && isInit(user, in.ID()) {
+		if f.reduces(user) && isInit(user, in.ID()) || isTable(user, in.ID()) {
 			return nil
 		}
 		groups := f.groups.of(user.ID())
@@ -226,6 +232,9 @@ const maxMembers = 512
 
 // fusible reports whether in computes element by element, or picks elements, with plain attributes and no orders to keep.
 func fusible(in hlo.Instruction) bool {
+	if picks(in) {
+		return true
+	}
 	if !in.IsElementwise() && in.Opcode() != hlo.OpSlice && !rolls(in) || !in.Shape().IsArray() || !in.Shape().IsStatic() ||
 		in.Shape().NumElements() == 0 || in.Opcode() == hlo.OpStochasticConvert || in.Opcode() == hlo.OpReducePrecision ||
 		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || isComplex(in) && !fusibleComplex(in) {

@@ -93,7 +93,7 @@ func fusedSequence(s *site) (runtime.Bound, bool) {
 // mayBeTile reports whether a tile program may compute an op on the fly.
 func mayBeTile(op hlo.Opcode) bool {
 	const may = hlo.TraitElementwise | hlo.TraitForwards | hlo.TraitReindexes | hlo.TraitNullaryValue
-	return hlo.Info(op).Traits&may != 0
+	return hlo.Info(op).Traits&may != 0 || op == hlo.OpGather
 }
 
 // isStatic reports whether every value has a size to plan with; what has not is for the evaluator.

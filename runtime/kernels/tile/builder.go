@@ -31,6 +31,7 @@ type value struct {
 	load  *load
 	iota  *counter
 	splat *splat
+	table *table
 	// same is the value whose register holds this one too, or noValue.
 	same Value
 	// round, if not nil, has yet to bring the numbers into the type: a store does that itself.
@@ -383,6 +384,9 @@ func (b *Builder) layOut(p *Program) {
 			p.regs[i] = m.take(width)
 			v.splat.reg = i
 			p.splats = append(p.splats, *v.splat)
+		case v.table != nil:
+			v.table.reg = i
+			p.tables = append(p.tables, *v.table)
 		}
 	}
 	for i, s := range b.steps {

@@ -23,6 +23,7 @@ type Program struct {
 	folds    []rowFold
 	across   bool // folds are
 	splats   []splat
+	tables   []table
 	regs     []register
 	weight   int
 	// plain says that the program is one loop over memory: it needs no registers.
@@ -208,6 +209,9 @@ func (p *Program) begin(lo, hi int, b Buffers) *frame {
 		if l.mode == uniform {
 			p.loadUniform(f, l, b.In(l.arg), min(Size, hi-lo))
 		}
+	}
+	for _, t := range p.tables {
+		f.ptr[t.reg] = unsafe.Pointer(unsafe.SliceData(b.In(t.arg)))
 	}
 	return f
 }

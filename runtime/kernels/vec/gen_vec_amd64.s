@@ -31334,6 +31334,143 @@ many:
 	VZEROUPPER
 	RET
 
+// func take8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·take8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	VPBROADCASTD (SI), Z0
+	CMPQ         AX, $+16
+	JLT          rest
+
+many:
+	VMOVDQU32  (BX), Z1
+	KXNORW     K1, K1, K1
+	VPXORD     Z2, Z2, Z2
+	VPMINSD    Z0, Z1, Z3
+	VPSUBD     Z3, Z1, Z1
+	VPSLLD     $0x03, Z1, Z1
+	VPGATHERDD (DX)(Z3*1), K1, Z2
+	VPSRLVD    Z1, Z2, Z2
+	VPMOVDB    Z2, (CX)
+	ADDQ       $+16, CX
+	ADDQ       $+64, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JZ          done
+	MOVQ        $+65535, SI
+	BZHIQ       AX, SI, SI
+	KMOVW       SI, K1
+	VMOVDQU32.Z (BX), K1, Z1
+	KXNORW      K2, K2, K2
+	VPXORD      Z4, Z4, Z4
+	VPMINSD     Z0, Z1, Z0
+	VPSUBD      Z0, Z1, Z1
+	VPSLLD      $0x03, Z1, Z1
+	VPGATHERDD  (DX)(Z0*1), K2, Z4
+	VPSRLVD     Z1, Z4, Z4
+	VPMOVDB     Z4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func take16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·take16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	VPBROADCASTD (SI), Z0
+	CMPQ         AX, $+16
+	JLT          rest
+
+many:
+	VMOVDQU32  (BX), Z1
+	KXNORW     K1, K1, K1
+	VPXORD     Z2, Z2, Z2
+	VPADDD     Z1, Z1, Z1
+	VPMINSD    Z0, Z1, Z3
+	VPSUBD     Z3, Z1, Z1
+	VPSLLD     $0x03, Z1, Z1
+	VPGATHERDD (DX)(Z3*1), K1, Z2
+	VPSRLVD    Z1, Z2, Z2
+	VPMOVDW    Z2, (CX)
+	ADDQ       $+32, CX
+	ADDQ       $+64, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JZ          done
+	MOVQ        $+65535, SI
+	BZHIQ       AX, SI, SI
+	KMOVW       SI, K1
+	VMOVDQU32.Z (BX), K1, Z1
+	KXNORW      K2, K2, K2
+	VPXORD      Z4, Z4, Z4
+	VPADDD      Z1, Z1, Z1
+	VPMINSD     Z0, Z1, Z0
+	VPSUBD      Z0, Z1, Z1
+	VPSLLD      $0x03, Z1, Z1
+	VPGATHERDD  (DX)(Z0*1), K2, Z4
+	VPSRLVD     Z1, Z4, Z4
+	VPMOVDW     Z4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func take32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·take32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVDQU32  (BX), Z0
+	KXNORW     K1, K1, K1
+	VPXORD     Z1, Z1, Z1
+	VPGATHERDD (DX)(Z0*4), K1, Z1
+	VMOVDQU32  Z1, (CX)
+	ADDQ       $+64, CX
+	ADDQ       $+64, BX
+	SUBQ       $+16, AX
+	CMPQ       AX, $+16
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JZ          done
+	MOVQ        $+65535, SI
+	BZHIQ       AX, SI, SI
+	KMOVW       SI, K1
+	VMOVDQU32.Z (BX), K1, Z0
+	KXNORW      K2, K2, K2
+	VPXORD      Z2, Z2, Z2
+	VPGATHERDD  (DX)(Z0*4), K2, Z2
+	VMOVDQU32   Z2, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func addF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, CMOV
 TEXT ·addF32AVX2(SB), NOSPLIT, $0-40

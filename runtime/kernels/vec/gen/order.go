@@ -19,7 +19,80 @@ func orders() (all []kernel) {
 		all = append(all, kernel{key: key, doc: "sets d to n elements of a, a multiple of 16, at indices b, for which c has 16 highest ones and strides.",
 			lane: 4, wideOnly: true, whole: func(m *machine) { m.pick(axes) }})
 	}
+	for typ, lane := range pairs("8", 1, "16", 2, "32", 4) {
+		all = append(all, kernel{key: "take." + typ, doc: "sets d to n elements of a at offsets b, of s32. The last four bytes of a begin at c, where that number is repeated.",
+			lane: 4, wideOnly: true, whole: func(m *machine) { m.take(lane) }})
+	}
 	return all
+}
+
+// take gathers words of 32 bits. Of narrower elements it gathers those that begin with them, or at the end of the array those that end there, and shifts.
+func (m *machine) take(size int) {
+	n, d, a, b, c := m.argument("n"), m.argument("d"), m.argument("a"), m.argument("b"), m.argument("c")
+	last := m.ZMM()
+	if size < 4 {
+		m.VPBROADCASTD(operand.Mem{Base: c}, last)
+	}
+	take := func(at reg.VecVirtual, store func(x reg.VecVirtual, to operand.Mem)) {
+		all, x := m.K(), m.ZMM()
+		m.KXNORW(all, all, all)
+		m.VPXORD(x, x, x) // the gather has to wait for nothing
+		if size == 4 {
+			m.VPGATHERDD(operand.Mem{Base: a, Index: at, Scale: 4}, all, x)
+			store(x, operand.Mem{Base: d})
+			return
+		}
+		if size == 2 {
+			m.VPADDD(at, at, at)
+		}
+		from := m.ZMM()
+		m.VPMINSD(last, at, from)
+		m.VPSUBD(from, at, at)
+		m.VPSLLD(operand.U8(3), at, at)
+		m.VPGATHERDD(operand.Mem{Base: a, Index: from, Scale: 1}, all, x)
+		m.VPSRLVD(at, x, x)
+		store(x, operand.Mem{Base: d})
+	}
+	m.CMPQ(n, operand.I32(16))
+	m.JLT(operand.LabelRef("rest"))
+	m.Label("many")
+	at := m.ZMM()
+	m.VMOVDQU32(operand.Mem{Base: b}, at)
+	take(at, func(x reg.VecVirtual, to operand.Mem) {
+		switch size {
+		case 1:
+			m.VPMOVDB(x, to)
+		case 2:
+			m.VPMOVDW(x, to)
+		default:
+			m.VMOVDQU32(x, to)
+		}
+	})
+	m.ADDQ(operand.I32(int32(16*size)), d)
+	m.ADDQ(operand.I32(64), b)
+	m.SUBQ(operand.I32(16), n)
+	m.CMPQ(n, operand.I32(16))
+	m.JGE(operand.LabelRef("many"))
+	m.Label("rest")
+	m.TESTQ(n, n)
+	m.JZ(operand.LabelRef("done"))
+	ones, mask := m.GP64(), m.K()
+	m.MOVQ(operand.I64(0xffff), ones)
+	m.BZHIQ(n, ones, ones)
+	m.KMOVW(ones.As32(), mask)
+	at = m.ZMM()
+	m.VMOVDQU32_Z(operand.Mem{Base: b}, mask, at)
+	take(at, func(x reg.VecVirtual, to operand.Mem) {
+		switch size {
+		case 1:
+			m.VPMOVDB(x, mask, to)
+		case 2:
+			m.VPMOVDW(x, mask, to)
+		default:
+			m.VMOVDQU32(x, mask, to)
+		}
+	})
+	m.Label("done")
 }
 
 // pick moves indices inside of the array, so that 0 is the lowest. With two axes pairs of them lie together.
