@@ -199,7 +199,7 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 			case f.members.Get(g) >= maxMembers:
 				f.remark(in, "the fusion of %%%s has %d instructions already", user.Name(), maxMembers)
 				return nil
-			case !analysis.SameDimensions(f.dims.Get(g), in.Shape()) && !f.isFolded(in, g):
+			case !sameButOnes(f.dims.Get(g), in.Shape()) && !f.isFolded(in, g):
 				f.remark(in, "the fusion of %%%s runs over other dimensions", user.Name())
 				return nil
 			case f.windows.Narrows(in.ID(), g):

@@ -7,7 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo/analysis"
 )
 
-// A loop sees through what only says which elements its members read: a slice, reshapes by dimensions of size 1, and the concatenation of columns to the index
+// A loop sees through what only says which elements its members read: slices, also of transposes, reshapes by dimensions of size 1, and the concatenation of columns to the index
 // vectors of a gather. These are views: they come with the members, compute nothing, and begin no fusion.
 
 // linePicked is the size in bytes from which on neighbours that a gather picks are better copied as lines.
@@ -51,7 +51,7 @@ func (f *fuser) servesAsView(in hlo.Instruction) (roots []hlo.InstrID, ok bool) 
 func isView(in hlo.Instruction) bool {
 	//halo:allow opswitch what is a view is this pass's own judgement
 	switch in.Opcode() {
-	case hlo.OpSlice, hlo.OpConcatenate:
+	case hlo.OpSlice, hlo.OpConcatenate, hlo.OpTranspose:
 		return true
 	case hlo.OpReshape:
 		return slices.Equal(withoutOnes(in.Shape()), withoutOnes(in.OperandInstr(0).Shape()))
@@ -77,7 +77,9 @@ func (f *fuser) readsThrough(user, view hlo.Instruction) bool {
 	case f.isView(user):
 		return true
 	}
-	return view.Opcode() == hlo.OpReshape && view.OperandInstr(0).Opcode() == hlo.OpSlice && user.IsElementwise() && analysis.SameDimensions(user.Shape(), view.Shape())
+	from := view.OperandInstr(0)
+	return view.Opcode() == hlo.OpReshape && user.IsElementwise() && analysis.SameDimensions(user.Shape(), view.Shape()) &&
+		(from.Opcode() == hlo.OpSlice || from.Opcode() == hlo.OpReshape || fusible(from))
 }
 
 // isView reports whether in has been found to be a view.
@@ -85,11 +87,18 @@ func (f *fuser) isView(in hlo.Instruction) bool {
 	return isView(in) && f.views.Get(in.ID())
 }
 
-// readsColumns reports whether in is read by views that take a part of each of its rows: loops that do so meet in the same lines of memory.
+// sameButOnes reports whether arrays have the same dimensions but for those of size 1, so that loops over one can see the other through a reshape.
+func sameButOnes(a, b hlo.Shape) bool {
+	return analysis.SameDimensions(a, b) || slices.Equal(withoutOnes(a), withoutOnes(b))
+}
+
+// readsColumns reports whether fusions read a part of each of in's rows, or columns of it as rows: loops that do so meet in the same lines of memory, or read the same arrays.
 func (f *fuser) readsColumns(in hlo.Instruction) bool {
 	for user := range in.Users() {
 		last := in.Shape().Rank() - 1
-		if user.Opcode() == hlo.OpSlice && f.isView(user) && user.Shape().Dim(last) < in.Shape().Dim(last) {
+		switch {
+		case len(f.groups.of(user.ID())) == 0:
+		case user.Opcode() == hlo.OpSlice && user.Shape().Dim(last) < in.Shape().Dim(last), user.Opcode() == hlo.OpTranspose:
 			return true
 		}
 	}
