@@ -51,6 +51,7 @@ type buildStep struct {
 	// op is what is computed in f32, if that is one op, and rounded says that the result is rounded to bf16 then.
 	op      hlo.Opcode
 	rounded bool
+	takes   bool // see [Builder.Pick]
 	d       Value
 	args    []Value
 }
@@ -300,6 +301,7 @@ func (b *Builder) Build() (*Program, bool) {
 		return nil, false
 	}
 	b.moveRaw()
+	p.stages = b.orderStages()
 	b.layOut(p)
 	p.row = b.rows
 	p.alignRows()

@@ -117,8 +117,10 @@ func (b *Builder) take(arg int, t hlo.PrimitiveType, elements int64, at Value) V
 		}
 	}
 	v := b.step(raw, fn, nil, takeWeight, args...)
+	b.steps[len(b.steps)-1].takes = true
 	if raw != t {
 		v = b.step(t, widenLoop(t), nil, 1, v)
+		b.steps[len(b.steps)-1].vector = vectors.Of(hlo.OpConvert, t, hlo.F32)
 	}
 	return v
 }

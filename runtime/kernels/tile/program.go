@@ -24,6 +24,7 @@ type Program struct {
 	across   bool // folds are
 	splats   []splat
 	tables   []table
+	stages   []stage // or nil
 	regs     []register
 	weight   int
 	// plain says that the program is one loop over memory: it needs no registers.
@@ -279,6 +280,12 @@ func (p *Program) isPlain() bool {
 }
 
 func (p *Program) tile(f *frame, at, n int, b Buffers) {
+	p.bringTile(f, at, n, b)
+	p.compute(f, at, n, b)
+}
+
+// bringTile makes pointers point to what belongs to a tile, and loads it where it is not to be left in memory.
+func (p *Program) bringTile(f *frame, at, n int, b Buffers) {
 	for i := range p.stores {
 		if s := &p.stores[i]; s.direct || s.inPlace {
 			f.ptr[s.reg] = element(b.Out(s.out), at, s.typ.ByteSize())
@@ -306,7 +313,6 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 	if len(p.counters) > 0 {
 		p.count(f, at, n)
 	}
-	p.compute(f, at, n, b)
 }
 
 // count writes the iotas. Those of a space that fits into a tile are written when the frame is made.
@@ -327,11 +333,22 @@ func (p *Program) isFixed(o *counter) bool { return p.regs[o.reg].slot >= 0 && p
 
 // compute runs the steps on registers, and stores.
 func (p *Program) compute(f *frame, at, n int, b Buffers) {
+	p.runSteps(f, 0, len(p.steps), n)
+	p.storeTile(f, at, n, b)
+}
+
+// runSteps runs steps [first, end).
+func (p *Program) runSteps(f *frame, first, end, n int) {
 	ptr := f.ptr
-	for i := range p.steps {
+	for i := first; i < end; i++ {
 		s := &p.steps[i]
 		s.run(n, ptr[s.d], ptr[s.a], ptr[s.b], ptr[s.c])
 	}
+}
+
+// storeTile moves results to outputs that are not written in place.
+func (p *Program) storeTile(f *frame, at, n int, b Buffers) {
+	ptr := f.ptr
 	for i := range p.stores {
 		s := &p.stores[i]
 		switch {
