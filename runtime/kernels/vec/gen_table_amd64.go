@@ -419,6 +419,7 @@ var avx512Loops = [...]row{
 	{Name{hlo.OpGather, Taking, types{hlo.U8}}, kernel{loop: take8AVX512}},
 	{Name{hlo.OpGather, Taking, types{hlo.U16}}, kernel{loop: take16AVX512}},
 	{Name{hlo.OpGather, Taking, types{hlo.U32}}, kernel{loop: take32AVX512}},
+	{Name{hlo.OpSlice, Thirds, types{hlo.U32}}, kernel{loop: third32AVX512}},
 }
 
 // avx2Loops are the kernels on vectors of 256 bits.

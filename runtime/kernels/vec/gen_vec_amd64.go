@@ -2051,6 +2051,11 @@ func take16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func take32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// third32AVX512 sets d to n elements of a, a multiple of 16, of which each is the third after the one before; it reads the two behind each, too.
+//
+//go:noescape
+func third32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // addF32AVX2 sets d to a + b.
 //
 //go:noescape

@@ -26,6 +26,7 @@ const (
 	Picking             // of elements anywhere: see gen/order.go
 	PickingByPairs      // the same, for which an index is a pair of numbers
 	Taking              // of elements at offsets: see gen/order.go
+	Thirds              // of every third element
 	Equal
 	NotEqual
 	Less
@@ -38,7 +39,7 @@ const (
 	Rotating      // as shift-left, but the bits that leave an element come back on the right
 )
 
-var modePrefixes = [...]string{Folding: "fold-", FoldingRuns: "fold-runs-", Windowed: "window-", Scattered: "scatter-", Picking: "pick-", PickingByPairs: "pick-by-pairs-", Taking: "take-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
+var modePrefixes = [...]string{Folding: "fold-", FoldingRuns: "fold-runs-", Windowed: "window-", Scattered: "scatter-", Picking: "pick-", PickingByPairs: "pick-by-pairs-", Taking: "take-", Thirds: "third-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
 	TotalLess: "lt-total-", TotalLessOrEqual: "le-total-", Rounding: "round-", RealPart: "real-", ImaginaryPart: "imaginary-", Rotating: "rotate-"}
 
 // Of is the name of the elementwise loop for an op. One type stands for all operands and the result, else they are given in this order. Where the sign

@@ -23,7 +23,48 @@ func orders() (all []kernel) {
 		all = append(all, kernel{key: "take." + typ, doc: "sets d to n elements of a at offsets b, of s32. The last four bytes of a begin at c, where that number is repeated.",
 			lane: 4, wideOnly: true, whole: func(m *machine) { m.take(lane) }})
 	}
+	all = append(all, kernel{key: "third.32", doc: "sets d to n elements of a, a multiple of 16, of which each is the third after the one before; it reads the two behind each, too.",
+		lane: 4, wideOnly: true, whole: (*machine).third})
 	return all
+}
+
+// third picks from three vectors: what lies in the first two, and then what lies in the last.
+func (m *machine) third() {
+	n, d, a := m.argument("n"), m.argument("d"), m.argument("a")
+	table := func(of func(i int) int) reg.VecVirtual {
+		x := m.ZMM()
+		for part := range 4 {
+			var bytes [16]byte
+			for i := range 4 {
+				bytes[4*i] = byte(of(4*part + i))
+			}
+			if part == 0 {
+				m.VMOVDQU32(m.table(bytes), x.(reg.Vec).AsX())
+			} else {
+				m.VINSERTI32X4(operand.U8(uint8(part)), m.table(bytes), x, x)
+			}
+		}
+		return x
+	}
+	const fromLast = 11 // 3i lies in the third vector
+	inFirst := table(func(i int) int { return 3 * min(i, fromLast-1) })
+	inAll := table(func(i int) int {
+		if i < fromLast {
+			return i
+		}
+		return 3*i - 32 + 16
+	})
+	m.Label("many")
+	x, second := m.ZMM(), m.ZMM()
+	m.VMOVDQA32(inFirst, x)
+	m.VMOVDQU32(operand.Mem{Base: a}, second)
+	m.VPERMI2D(operand.Mem{Base: a, Disp: 64}, second, x)
+	m.VPERMT2D(operand.Mem{Base: a, Disp: 128}, inAll, x)
+	m.VMOVDQU32(x, operand.Mem{Base: d})
+	m.ADDQ(operand.I32(192), a)
+	m.ADDQ(operand.I32(64), d)
+	m.SUBQ(operand.I32(16), n)
+	m.JNZ(operand.LabelRef("many"))
 }
 
 // take gathers words of 32 bits. Of narrower elements it gathers those that begin with them, or at the end of the array those that end there, and shifts.
