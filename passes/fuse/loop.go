@@ -17,7 +17,8 @@ var loopFusion = &pass.Pass{
 	Doc: `make kLoop fusions of elementwise instructions of the same dimensions, and kInput fusions of reductions
 
 An elementwise instruction joins the fusion of its users if they are all in one, and so does a slice, whose elements the loop then reads where
-they are, and an array that is rotated: a concatenation of the last and the first part of another. A reduction by one op takes in what computes its operand.
+they are, an array that is rotated: a concatenation of the last and the first part of another, and a gather of elements, which the loop loads where it needs them. Reshapes by dimensions of size 1,
+slices and transposes behind them, and the concatenation of columns to index vectors come with their users. A reduction by one op takes in what computes its operand.
 One that folds a few elements into each result is written out in the loop of its users, with what computes them.
 Broadcasts, iotas and scalar constants are copied into every fusion that uses them, and so are simple instructions that read one array:
 recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes. A single instruction is not wrapped.`,

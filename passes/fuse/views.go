@@ -10,7 +10,8 @@ import (
 // A loop sees through what only says which elements its members read: slices, also of transposes, reshapes by dimensions of size 1, and the concatenation of columns to the index
 // vectors of a gather. These are views: they come with the members, compute nothing, and begin no fusion.
 
-// linePicked is the size in bytes from which on neighbours that a gather picks are better copied as lines.
+// linePicked is the size in bytes from which on neighbours that a gather picks are better copied as lines. Those of fewer bytes are, too, if these are a power of two, since
+// a line is as good as an element then.
 const linePicked = 32
 
 // picks reports whether in is a gather of elements, or of so few neighbours that these may as well be loaded one by one where a loop needs them.
@@ -19,7 +20,8 @@ func picks(in hlo.Instruction) bool {
 		return false
 	}
 	p, ok := analysis.FindPoints(in)
-	return ok && p.Run*int64(in.Shape().Type().ByteSize()) < linePicked && !isComplex(in) && !cheap(in.OperandInstr(0))
+	line := p.Run * int64(in.Shape().Type().ByteSize())
+	return ok && (p.Run == 1 || line < linePicked && line&(line-1) != 0) && !isComplex(in) && !cheap(in.OperandInstr(0))
 }
 
 // isTable reports whether id is what a member of a fusion picks elements from, which has to be an array.

@@ -81,13 +81,6 @@ const (
 	gathered                 // anything else
 )
 
-// counter is an iota.
-type counter struct {
-	reg  int
-	view View
-	fill counterLoop
-}
-
 type store struct {
 	out    int
 	reg    int
@@ -123,10 +116,11 @@ type frame struct {
 	own    []unsafe.Pointer // where those are that have memory
 	memory []byte
 	// How much of a load's register may be used again, and what is there: the element that it repeats, or aPeriod.
-	filled []int
-	held   []int64
-	walk   walk    // of a counter, whose loop is a variable and would move it to the heap
-	series *series // that counters work on
+	filled  []int
+	held    []int64
+	counted []int   // how many numbers of each counter that repeats itself are in its register, from where it begins
+	walk    walk    // of a counter, whose loop is a variable and would move it to the heap
+	series  *series // that counters work on
 	// What machine code is given: the pointers, how far they move from row to row and then what bundles add, and memory for its own use.
 	slots   []unsafe.Pointer
 	strides []int64
@@ -246,6 +240,12 @@ func (p *Program) alignRows() {
 			}
 		}
 	}
+	for i := range p.counters {
+		if o := &p.counters[i]; p.stages != nil { // offsets within windows
+			o.period = p.space.period(&o.view)
+			row = max(row, o.period)
+		}
+	}
 	if p.row == 0 {
 		p.row = row
 	}
@@ -314,22 +314,6 @@ func (p *Program) bringTile(f *frame, at, n int, b Buffers) {
 		p.count(f, at, n)
 	}
 }
-
-// count writes the iotas. Those of a space that fits into a tile are written when the frame is made.
-func (p *Program) count(f *frame, at, n int) {
-	for i := range p.counters {
-		o := &p.counters[i]
-		if p.isFixed(o) {
-			f.ptr[o.reg] = unsafe.Add(f.own[o.reg], at*p.widths[o.reg])
-			continue
-		}
-		f.walk.start(&p.space, &o.view, at)
-		o.fill(f.ptr[o.reg], n, &f.walk, f.series)
-	}
-}
-
-// isFixed reports whether all numbers of an iota are in its register, which nothing else is written to.
-func (p *Program) isFixed(o *counter) bool { return p.regs[o.reg].slot >= 0 && p.space.Len() <= Size }
 
 // compute runs the steps on registers, and stores.
 func (p *Program) compute(f *frame, at, n int, b Buffers) {
@@ -453,7 +437,7 @@ func (p *Program) newFrame() *frame {
 	f.own = slices.Clone(f.ptr)
 	f.filled, f.held = make([]int, len(p.loads)), make([]int64, len(p.loads))
 	if len(p.counters) > 0 {
-		f.series = new(series)
+		f.series, f.counted = new(series), make([]int, len(p.counters))
 	}
 	for i := range p.counters {
 		if o := &p.counters[i]; p.isFixed(o) {
