@@ -124,6 +124,11 @@ func (f *fuser) mayMerge(a, b hlo.InstrID) bool {
 		if f.windows.Narrows(root, all[0]) {
 			return false
 		}
+		for user := range f.c.MustAt(root).Users() {
+			if isTable(user, root) && isMember(f.groups.of(user.ID()), all) {
+				return false
+			}
+		}
 	}
 	return f.size(all) <= maxMembers && len(all) <= maxResults && analysis.SameDimensions(f.dims.Get(a), f.dims.Get(b)) && !f.wayAround(all)
 }
