@@ -34,6 +34,7 @@ func TestPickedInLoops(t *testing.T) {
 		// The index is picked itself.
 		"T[1500] fusion(T[40], I[40], I[1500]), kind=kLoop, calls={ t = T[40] parameter(0) u = I[40] parameter(1) i = I[1500] parameter(2) k = I[1500] gather(u, i), " + point +
 			" l = I[1500] add(k, k) ROOT g = T[1500] gather(t, l), " + point + " }",
+		"T[20] fusion(T[40], I[20]), kind=kLoop, calls={ t = T[40] parameter(0) i = I[20] parameter(1) j = I[20] add(i, i) g = T[20] gather(t, j), " + point + " ROOT r = T[20] maximum(g, g) }",
 		"T[1700] fusion(T[3], I[1700]), kind=kLoop, calls={ t = T[3] parameter(0) i = I[1700] parameter(1) j = I[1700] add(i, i) ROOT g = T[1700] gather(t, j), " + point + " }",
 	}
 	for _, level := range levels() {
