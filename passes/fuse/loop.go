@@ -17,7 +17,8 @@ var loopFusion = &pass.Pass{
 	Doc: `make kLoop fusions of elementwise instructions of the same dimensions, and kInput fusions of reductions
 
 An elementwise instruction joins the fusion of its users if they are all in one, and so does a slice, whose elements the loop then reads where
-they are, and an array that is rotated: a concatenation of the last and the first part of another. A reduction by one op takes in what computes its operand.
+they are, an array that is rotated: a concatenation of the last and the first part of another, and a gather of elements, which the loop loads where it needs them. Reshapes by dimensions of size 1,
+slices and transposes behind them, and the concatenation of columns to index vectors come with their users. A reduction by one op takes in what computes its operand.
 One that folds a few elements into each result is written out in the loop of its users, with what computes them.
 Broadcasts, iotas and scalar constants are copied into every fusion that uses them, and so are simple instructions that read one array:
 recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes. A single instruction is not wrapped.`,
@@ -61,6 +62,7 @@ type fuser struct {
 	roots   []hlo.InstrID               // in the order of their ranks
 	members idmap.Map[hlo.InstrID, int]
 	dims    idmap.Map[hlo.InstrID, hlo.Shape]   // root → an array of the dimensions of its members
+	views   idmap.Map[hlo.InstrID, bool]        // see views.go
 	folded  idmap.Map[hlo.InstrID, []hlo.Shape] // root → those of what its members fold a few elements of
 	fused   idmap.Map[hlo.InstrID, hlo.InstrID] // root → the fusion, or its part, that stands for it now
 	// partners are the roots of merged groups by each of them.
@@ -113,11 +115,16 @@ func (f *fuser) findGroups() {
 			f.groups.set(in.ID(), roots)
 			continue
 		}
+		if roots, ok := f.servesAsView(in); ok {
+			f.groups.set(in.ID(), roots)
+			f.views.Set(in.ID(), true)
+			continue
+		}
 		if !fusible(in) {
 			continue
 		}
 		roots := f.groupsOfUsers(in)
-		if rolls(in) && f.intoReduction(roots) {
+		if (rolls(in) || picks(in)) && f.intoReduction(roots) {
 			roots = nil
 		}
 		if len(roots) > 1 && !f.mayCopy(in) {
@@ -180,7 +187,7 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 	}
 	var roots []hlo.InstrID // most are members of one fusion: then it is that of a user, where it is
 	for user := range in.Users() {
-		if f.reduces(user) && isInit(user, in.ID()) {
+		if f.reduces(user) && isInit(user, in.ID()) || isTable(user, in.ID()) {
 			return nil
 		}
 		groups := f.groups.of(user.ID())
@@ -193,7 +200,7 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 			case f.members.Get(g) >= maxMembers:
 				f.remark(in, "the fusion of %%%s has %d instructions already", user.Name(), maxMembers)
 				return nil
-			case !analysis.SameDimensions(f.dims.Get(g), in.Shape()) && !f.isFolded(in, g):
+			case !sameButOnes(f.dims.Get(g), in.Shape()) && !f.isFolded(in, g):
 				f.remark(in, "the fusion of %%%s runs over other dimensions", user.Name())
 				return nil
 			case f.windows.Narrows(in.ID(), g):
@@ -226,6 +233,9 @@ const maxMembers = 512
 
 // fusible reports whether in computes element by element, or picks elements, with plain attributes and no orders to keep.
 func fusible(in hlo.Instruction) bool {
+	if picks(in) {
+		return true
+	}
 	if !in.IsElementwise() && in.Opcode() != hlo.OpSlice && !rolls(in) || !in.Shape().IsArray() || !in.Shape().IsStatic() ||
 		in.Shape().NumElements() == 0 || in.Opcode() == hlo.OpStochasticConvert || in.Opcode() == hlo.OpReducePrecision ||
 		in.NumControlPredecessors()+in.NumControlSuccessors() > 0 || isComplex(in) && !fusibleComplex(in) {

@@ -87,8 +87,8 @@ func (f *fuser) results(leader hlo.InstrID) []hlo.InstrID {
 func (f *fuser) reads(root hlo.InstrID) []hlo.InstrID {
 	size := f.c.MustAt(root).Shape().NumElements()
 	return slices.DeleteFunc(f.operands([]hlo.InstrID{root}), func(id hlo.InstrID) bool {
-		s := f.c.MustAt(id).Shape()
-		return !s.IsArray() || s.NumElements() != size
+		in := f.c.MustAt(id)
+		return !in.Shape().IsArray() || in.Shape().NumElements() != size && !f.readsColumns(in)
 	})
 }
 
@@ -123,6 +123,11 @@ func (f *fuser) mayMerge(a, b hlo.InstrID) bool {
 	for _, root := range all {
 		if f.windows.Narrows(root, all[0]) {
 			return false
+		}
+		for user := range f.c.MustAt(root).Users() {
+			if isTable(user, root) && isMember(f.groups.of(user.ID()), all) {
+				return false
+			}
 		}
 	}
 	return f.size(all) <= maxMembers && len(all) <= maxResults && analysis.SameDimensions(f.dims.Get(a), f.dims.Get(b)) && !f.wayAround(all)
@@ -210,9 +215,9 @@ func (f *fuser) place(id hlo.InstrID) hlo.InstrID {
 	return id
 }
 
-// copied reports whether an instruction may be computed where its users are, not where it stands: a cheap one, and a slice that may serve a rotation.
+// copied reports whether an instruction may be computed where its users are, not where it stands: a cheap one, a view, and a slice that may serve a rotation.
 func (f *fuser) copied(in hlo.Instruction) bool {
-	return cheap(in) || in.Opcode() == hlo.OpSlice
+	return cheap(in) || in.Opcode() == hlo.OpSlice || f.isView(in)
 }
 
 // placeFor finds the root in whose stead the loop of all of them can stand: after its operands and before its users.

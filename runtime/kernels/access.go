@@ -94,6 +94,25 @@ func (a access) rolled(s tile.Space, axis int, n, by int64) (access, bool) {
 	return r, true
 }
 
+// joined is the operand of a concatenation, and the access to it, if all that is read of it is at one place along its axis.
+func (a access) joined(in hlo.Instruction) (operand int, r access, ok bool) {
+	axis := hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0]
+	if slices.ContainsFunc(a[axis].factors, func(f int64) bool { return f != 0 }) || a[axis].turn != 0 {
+		return 0, nil, false
+	}
+	at := a[axis].offset
+	for i := range in.NumOperands() {
+		n := in.OperandInstr(i).Shape().Dim(int(axis))
+		if at < n {
+			r = slices.Clone(a)
+			r[axis].offset = at
+			return i, r, true
+		}
+		at -= n
+	}
+	return 0, nil, false
+}
+
 // key identifies an access among those of one space.
 func (a access) key() string {
 	var b []byte

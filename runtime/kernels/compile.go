@@ -175,6 +175,9 @@ func (c *compiler) define(in hlo.Instruction, at access) (tile.Value, bool) {
 	case hlo.OpFusion, hlo.OpCall, hlo.OpMap:
 		return 0, false
 	case hlo.OpConcatenate:
+		if o, a, ok := at.joined(in); ok {
+			return c.value(in.OperandInstr(o), a)
+		}
 		r, ok := analysis.FindRoll(in)
 		if !ok {
 			return 0, false
@@ -184,6 +187,8 @@ func (c *compiler) define(in hlo.Instruction, at access) (tile.Value, bool) {
 			return 0, false
 		}
 		return c.value(r.Array, a)
+	case hlo.OpGather:
+		return c.picked(in, at)
 	case hlo.OpReduce:
 		v, ok := c.folded(in, at)
 		if !ok {

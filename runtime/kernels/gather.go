@@ -55,7 +55,10 @@ func gather(s *site) (runtime.Bound, bool) {
 		return newParallelLoop(body).bound(to.count, grain), true
 	}
 	var move func(f *runtime.TensorFrame, lo, hi int)
-	switch across := len(b.dims) > 0 && b.outer() > 1 && to.together(1) && b.run == width; {
+	line := lineWidth(w, &b)
+	switch across := len(b.dims) > 0 && b.outer() > 1 && line > 0 && to.together(line/width); {
+	case across && b.outer() >= leastGatherRows && w.count <= mostWindowsOfRow:
+		return gatherRowsOf(w, &b, line), true
 	case len(b.dims) > 0 && !across || b.run > width:
 		move = func(f *runtime.TensorFrame, lo, hi int) {
 			src, dst, to := f.In(0).Data, f.Out(0).Data, to.list()
@@ -65,8 +68,6 @@ func gather(s *site) (runtime.Bound, bool) {
 				}
 			})
 		}
-	case across && b.outer() >= leastGatherRows && w.count <= mostWindowsOfRow:
-		return gatherRowsOf(w, &b), true
 	case width == 1:
 		move = gatherPoints[uint8](w, &b, to)
 	case width == 2:

@@ -189,31 +189,42 @@ func addPlaces[I lineIndex](at []int, indices []I, apart int, x pointAxis) {
 // place is what an index adds to the offset, moved inside of the array.
 func (x pointAxis) place(v int64) int { return int(max(0, min(v, x.highest))) * x.stride }
 
-// gatherRowsOf is gatherRows for elements of any width.
-func gatherRowsOf(w *windows, b *box) runtime.Bound {
-	switch b.width {
-	case 1:
-		return gatherRows[uint8](w, b).bound()
-	case 2:
-		return gatherRows[uint16](w, b).bound()
-	case 4:
-		return gatherRows[uint32](w, b).bound()
-	case 8:
-		return gatherRows[uint64](w, b).bound()
-	}
-	return gatherRows[[2]uint64](w, b).bound()
+// gatherRowsOf is gatherRows for lines of any width.
+func gatherRowsOf(w *windows, b *box, line int) runtime.Bound {
+	return rowGathers[line](w, b)
 }
 
-// gatherRows moves element by element where neighbouring windows have neighbouring places in the result: row after row of it, of which each has one element of every
+// rowGathers are the loops by the width of lines.
+var rowGathers = map[int]func(w *windows, b *box) runtime.Bound{
+	1: gatherRows[uint8], 2: gatherRows[uint16], 4: gatherRows[uint32], 8: gatherRows[uint64], 16: gatherRows[[2]uint64], 32: gatherRows[[4]uint64], 64: gatherRows[[8]uint64],
+	3: gatherRows[[3]uint8], 6: gatherRows[[3]uint16], 12: gatherRows[[3]uint32], 24: gatherRows[[3]uint64],
+}
+
+// lineWidth is the size of what windows pick together if there is a loop that takes it for an element, and else 0: lines begin at multiples of it everywhere.
+func lineWidth(w *windows, b *box) int {
+	whole := b.run == b.width || w.base == nil && w.first == nil
+	for i := range b.dims {
+		whole = whole && b.src[i]%max(1, b.run) == 0 && b.dst[i]%max(1, b.run) == 0
+	}
+	for _, a := range w.axes {
+		whole = whole && (b.run == b.width || w.strides[a]*b.width%max(1, b.run) == 0)
+	}
+	if !whole || rowGathers[b.run] == nil {
+		return 0
+	}
+	return b.run
+}
+
+// gatherRows moves line by line where neighbouring windows have neighbouring places in the result: row after row of it, of which each has one line of every
 // window. Other than by blocks of windows, rows of the array are near while they are needed.
-func gatherRows[T any](w *windows, b *box) *rowsGather[T] {
-	r := &rowsGather[T]{w: w, from: []int{0}, to: []int{0}}
+func gatherRows[T any](w *windows, b *box) runtime.Bound {
+	r := &rowsGather[T]{w: w, from: []int{0}, to: []int{0}, line: b.run / b.width}
 	for i, n := range b.dims {
-		r.from, r.to = expand(r.from, n, b.src[i]/b.width), expand(r.to, n, b.dst[i]/b.width)
+		r.from, r.to = expand(r.from, n, b.src[i]/b.run), expand(r.to, n, b.dst[i]/b.run)
 	}
 	r.offsets = r.scratch.take(int64(w.count) * 8)
 	r.loop = newParallelLoop(r.rows)
-	return r
+	return r.bound()
 }
 
 // Rows pay if there are enough of them to share, and windows so few that their offsets stay in a near cache.
@@ -224,7 +235,8 @@ const (
 
 type rowsGather[T any] struct {
 	w        *windows
-	from, to []int // of each row, in the array and in the result
+	line     int   // elements
+	from, to []int // of each row, in the array and in the result, in lines
 	scratch  scratchPlan
 	offsets  section
 	loop     *parallelLoop
@@ -233,7 +245,13 @@ type rowsGather[T any] struct {
 func (r *rowsGather[T]) bound() runtime.Bound {
 	grain := 1 + (1<<15)/r.w.count
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
-		r.w.offsets(elems[int](r.offsets.of(f))[:r.w.count], f.In(1).Data, 0, false)
+		at := elems[int](r.offsets.of(f))[:r.w.count]
+		r.w.offsets(at, f.In(1).Data, 0, false)
+		if r.line > 1 {
+			for i := range at {
+				at[i] /= r.line
+			}
+		}
 		r.loop.run(f, len(r.from), grain)
 		return nil
 	}, Scratch: r.scratch.size}

@@ -72,7 +72,7 @@ func fusedSequence(s *site) (runtime.Bound, bool) {
 	}
 	b := &sequencer{s: s, q: &sequence{}, apart: make(map[hlo.InstrID]bool)}
 	for in := range comp.Instructions() {
-		if in.Shape().IsArray() && !mayBeTile(in.Opcode()) {
+		if in.Shape().IsArray() && !mayBeTile(in) {
 			b.apart[in.ID()] = true
 		}
 	}
@@ -91,9 +91,12 @@ func fusedSequence(s *site) (runtime.Bound, bool) {
 }
 
 // mayBeTile reports whether a tile program may compute an op on the fly.
-func mayBeTile(op hlo.Opcode) bool {
+func mayBeTile(in hlo.Instruction) bool {
 	const may = hlo.TraitElementwise | hlo.TraitForwards | hlo.TraitReindexes | hlo.TraitNullaryValue
-	return hlo.Info(op).Traits&may != 0
+	if p, ok := analysis.FindPoints(in); ok {
+		return p.Run == 1 // lines have a kernel
+	}
+	return hlo.Info(in.Opcode()).Traits&may != 0
 }
 
 // isStatic reports whether every value has a size to plan with; what has not is for the evaluator.

@@ -31,6 +31,7 @@ type value struct {
 	load  *load
 	iota  *counter
 	splat *splat
+	table *table
 	// same is the value whose register holds this one too, or noValue.
 	same Value
 	// round, if not nil, has yet to bring the numbers into the type: a store does that itself.
@@ -50,6 +51,7 @@ type buildStep struct {
 	// op is what is computed in f32, if that is one op, and rounded says that the result is rounded to bf16 then.
 	op      hlo.Opcode
 	rounded bool
+	takes   bool // see [Builder.Pick]
 	d       Value
 	args    []Value
 }
@@ -300,6 +302,7 @@ func (b *Builder) Build() (*Program, bool) {
 	}
 	b.increase()
 	b.moveRaw()
+	p.stages = b.orderStages()
 	b.layOut(p)
 	p.row = b.rows
 	p.alignRows()
@@ -384,6 +387,9 @@ func (b *Builder) layOut(p *Program) {
 			p.regs[i] = m.take(width)
 			v.splat.reg = i
 			p.splats = append(p.splats, *v.splat)
+		case v.table != nil:
+			v.table.reg = i
+			p.tables = append(p.tables, *v.table)
 		}
 	}
 	for i, s := range b.steps {

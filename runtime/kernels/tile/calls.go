@@ -77,6 +77,9 @@ func (p *Program) calls() (calls []Call, at []Place, registers int, ok bool) {
 		fillTile(unsafe.Pointer(&value[0]), unsafe.Pointer(&s.value[0]), s.width, n)
 		at[s.reg] = Place{Kind: InConstant, Value: value}
 	}
+	for _, t := range p.tables {
+		at[t.reg] = Place{Kind: InInput, Index: t.arg}
+	}
 	for i := range p.stores {
 		if s := &p.stores[i]; s.direct {
 			at[s.reg] = Place{Kind: InOutput, Index: s.out}

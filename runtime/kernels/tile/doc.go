@@ -10,6 +10,8 @@
 //	builder.go  Builder: values, rounding, registers
 //	space.go    Space, View: which element of an input an element of the result reads
 //	gather.go   loading through a view
+//	pick.go     loading elements at computed offsets
+//	stages.go   programs that do, stage by stage
 //	ops.go      which loop computes an op; the other files hold the loops in Go
 //	vector.go   which loop of package vec replaces it
 //	native.go   the machine code that replaces the steps; parts.go that of complex numbers

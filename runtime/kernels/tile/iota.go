@@ -89,3 +89,34 @@ func counterOf[T real](t hlo.PrimitiveType) counterLoop {
 
 // minSeries is the length of a row from which on vectors write it.
 const minSeries = 16
+
+// counter is an iota.
+type counter struct {
+	reg    int
+	view   View
+	fill   counterLoop
+	period int // as in load
+}
+
+// count writes the iotas. Those of a space that fits into a tile are written when the frame is made.
+func (p *Program) count(f *frame, at, n int) {
+	for i := range p.counters {
+		o := &p.counters[i]
+		if p.isFixed(o) {
+			f.ptr[o.reg] = unsafe.Add(f.own[o.reg], at*p.widths[o.reg])
+			continue
+		}
+		repeats := o.period > 0 && at%o.period == 0 && p.regs[o.reg].slot >= 0
+		if repeats && f.counted[i] >= n {
+			continue
+		}
+		f.walk.start(&p.space, &o.view, at)
+		o.fill(f.ptr[o.reg], n, &f.walk, f.series)
+		if f.counted[i] = 0; repeats {
+			f.counted[i] = n
+		}
+	}
+}
+
+// isFixed reports whether all numbers of an iota are in its register, which nothing else is written to.
+func (p *Program) isFixed(o *counter) bool { return p.regs[o.reg].slot >= 0 && p.space.Len() <= Size }

@@ -24,6 +24,8 @@ type nativeSteps struct {
 	slots []slot
 	// rows is the length of rows if no load has to be brought into a register: many rows are one call.
 	rows int
+	// stages, if not nil, are all that there is: see stages.go.
+	stages []stage
 }
 
 // slot is a pointer that the code takes.
@@ -71,10 +73,7 @@ const countedWork = payingWork / 16
 // compiled returns the code, for a run over n elements, or nil.
 func (p *Program) compiled(f *frame, n int) *nativeSteps {
 	if c := p.native.code.Load(); c != nil {
-		if c.Code == nil {
-			return nil
-		}
-		return c
+		return c.orNil()
 	}
 	f.work += int64(n*p.weight + len(p.steps)*stepWork)
 	if f.work < countedWork && p.native.work.Load()+f.work < payingWork && !atOnce.Load() {
@@ -91,10 +90,14 @@ func (p *Program) compiled(f *frame, n int) *nativeSteps {
 		}
 		p.native.code.Store(c)
 	})
-	if c := p.native.code.Load(); c.Code != nil {
-		return c
+	return p.native.code.Load().orNil()
+}
+
+func (c *nativeSteps) orNil() *nativeSteps {
+	if c.Code == nil && c.stages == nil {
+		return nil
 	}
-	return nil
+	return c
 }
 
 // nativeWriter hands a program to package native.
@@ -121,6 +124,9 @@ func (w *nativeWriter) input(reg, size int, truth bool, along native.Along) {
 }
 
 func (p *Program) compile() (*nativeSteps, bool) {
+	if p.stages != nil {
+		return p.compileStages()
+	}
 	if len(p.folds) == 0 && (len(p.steps) == 0 || p.isLight()) {
 		return nil, false
 	}
@@ -175,17 +181,7 @@ func (w *nativeWriter) compile(rows int) (*nativeSteps, bool) {
 		}
 	}
 	for i := range p.stores {
-		s := &p.stores[i]
-		var convert vectors.Name
-		if s.narrow != nil {
-			convert = vectors.Of(hlo.OpConvert, hlo.F32, s.typ)
-		}
-		if s.rounded {
-			w.StoreRounded(w.regs[s.reg], convert)
-		} else {
-			w.store(s.reg, convert)
-		}
-		w.code.slots = append(w.code.slots, slot{ofStore, i})
+		w.storeOutput(i)
 	}
 	for i := range p.folds {
 		o := &p.folds[i]
@@ -211,6 +207,21 @@ func (w *nativeWriter) compile(rows int) (*nativeSteps, bool) {
 		return nil, false
 	}
 	return &w.code, true
+}
+
+// storeOutput stores what output i gets.
+func (w *nativeWriter) storeOutput(i int) {
+	s := &w.p.stores[i]
+	var convert vectors.Name
+	if s.narrow != nil {
+		convert = vectors.Of(hlo.OpConvert, hlo.F32, s.typ)
+	}
+	if s.rounded {
+		w.StoreRounded(w.regs[s.reg], convert)
+	} else {
+		w.store(s.reg, convert)
+	}
+	w.code.slots = append(w.code.slots, slot{ofStore, i})
 }
 
 func (w *nativeWriter) load(i, rows int) {
@@ -311,8 +322,9 @@ func (p *Program) call(c *nativeSteps, f *frame, at, n int, b Buffers) {
 
 // forCode makes room for what code is given.
 func (f *frame) forCode(c *nativeSteps) {
-	if f.slots == nil {
-		f.slots, f.strides, f.space = make([]unsafe.Pointer, len(c.slots)), make([]int64, 2*len(c.slots)), make([]byte, c.Memory)
+	if len(f.slots) < len(c.slots) || len(f.space) < c.Memory { // stages have codes of their own
+		slots, memory := max(len(f.slots), len(c.slots)), max(len(f.space), c.Memory)
+		f.slots, f.strides, f.space = make([]unsafe.Pointer, slots), make([]int64, 2*slots), make([]byte, memory)
 	}
 }
 
@@ -321,6 +333,9 @@ func (p *Program) piece(c *nativeSteps, f *frame, at, n int, b Buffers) {
 	switch {
 	case c == nil:
 		p.tile(f, at, n, b)
+		return
+	case c.stages != nil:
+		p.runStages(c, f, at, n, b)
 		return
 	case c.rows > 0 && c.rows < p.Len() && (c.Masked || c.rows%c.Lanes == 0):
 		if at%c.rows == 0 && n%c.rows == 0 {

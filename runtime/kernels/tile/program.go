@@ -23,6 +23,8 @@ type Program struct {
 	folds    []rowFold
 	across   bool // folds are
 	splats   []splat
+	tables   []table
+	stages   []stage // or nil
 	regs     []register
 	weight   int
 	// plain says that the program is one loop over memory: it needs no registers.
@@ -79,13 +81,6 @@ const (
 	gathered                 // anything else
 )
 
-// counter is an iota.
-type counter struct {
-	reg  int
-	view View
-	fill counterLoop
-}
-
 type store struct {
 	out    int
 	reg    int
@@ -121,10 +116,11 @@ type frame struct {
 	own    []unsafe.Pointer // where those are that have memory
 	memory []byte
 	// How much of a load's register may be used again, and what is there: the element that it repeats, or aPeriod.
-	filled []int
-	held   []int64
-	walk   walk    // of a counter, whose loop is a variable and would move it to the heap
-	series *series // that counters work on
+	filled  []int
+	held    []int64
+	counted []int   // how many numbers of each counter that repeats itself are in its register, from where it begins
+	walk    walk    // of a counter, whose loop is a variable and would move it to the heap
+	series  *series // that counters work on
 	// What machine code is given: the pointers, how far they move from row to row and then what bundles add, and memory for its own use.
 	slots   []unsafe.Pointer
 	strides []int64
@@ -209,6 +205,9 @@ func (p *Program) begin(lo, hi int, b Buffers) *frame {
 			p.loadUniform(f, l, b.In(l.arg), min(Size, hi-lo))
 		}
 	}
+	for _, t := range p.tables {
+		f.ptr[t.reg] = unsafe.Pointer(unsafe.SliceData(b.In(t.arg)))
+	}
 	return f
 }
 
@@ -239,6 +238,12 @@ func (p *Program) alignRows() {
 			if p.space.Dims[last] >= minRow {
 				row = max(row, int(p.space.Dims[last]))
 			}
+		}
+	}
+	for i := range p.counters {
+		if o := &p.counters[i]; p.stages != nil { // offsets within windows
+			o.period = p.space.period(&o.view)
+			row = max(row, o.period)
 		}
 	}
 	if p.row == 0 {
@@ -275,6 +280,12 @@ func (p *Program) isPlain() bool {
 }
 
 func (p *Program) tile(f *frame, at, n int, b Buffers) {
+	p.bringTile(f, at, n, b)
+	p.compute(f, at, n, b)
+}
+
+// bringTile makes pointers point to what belongs to a tile, and loads it where it is not to be left in memory.
+func (p *Program) bringTile(f *frame, at, n int, b Buffers) {
 	for i := range p.stores {
 		if s := &p.stores[i]; s.direct || s.inPlace {
 			f.ptr[s.reg] = element(b.Out(s.out), at, s.typ.ByteSize())
@@ -302,32 +313,26 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 	if len(p.counters) > 0 {
 		p.count(f, at, n)
 	}
-	p.compute(f, at, n, b)
 }
-
-// count writes the iotas. Those of a space that fits into a tile are written when the frame is made.
-func (p *Program) count(f *frame, at, n int) {
-	for i := range p.counters {
-		o := &p.counters[i]
-		if p.isFixed(o) {
-			f.ptr[o.reg] = unsafe.Add(f.own[o.reg], at*p.widths[o.reg])
-			continue
-		}
-		f.walk.start(&p.space, &o.view, at)
-		o.fill(f.ptr[o.reg], n, &f.walk, f.series)
-	}
-}
-
-// isFixed reports whether all numbers of an iota are in its register, which nothing else is written to.
-func (p *Program) isFixed(o *counter) bool { return p.regs[o.reg].slot >= 0 && p.space.Len() <= Size }
 
 // compute runs the steps on registers, and stores.
 func (p *Program) compute(f *frame, at, n int, b Buffers) {
+	p.runSteps(f, 0, len(p.steps), n)
+	p.storeTile(f, at, n, b)
+}
+
+// runSteps runs steps [first, end).
+func (p *Program) runSteps(f *frame, first, end, n int) {
 	ptr := f.ptr
-	for i := range p.steps {
+	for i := first; i < end; i++ {
 		s := &p.steps[i]
 		s.run(n, ptr[s.d], ptr[s.a], ptr[s.b], ptr[s.c])
 	}
+}
+
+// storeTile moves results to outputs that are not written in place.
+func (p *Program) storeTile(f *frame, at, n int, b Buffers) {
+	ptr := f.ptr
 	for i := range p.stores {
 		s := &p.stores[i]
 		switch {
@@ -432,7 +437,7 @@ func (p *Program) newFrame() *frame {
 	f.own = slices.Clone(f.ptr)
 	f.filled, f.held = make([]int, len(p.loads)), make([]int64, len(p.loads))
 	if len(p.counters) > 0 {
-		f.series = new(series)
+		f.series, f.counted = new(series), make([]int, len(p.counters))
 	}
 	for i := range p.counters {
 		if o := &p.counters[i]; p.isFixed(o) {

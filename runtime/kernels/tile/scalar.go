@@ -13,7 +13,7 @@ import (
 // program's own loops. element is an element of an input; the result has the elements of each output.
 func (p *Program) Scalar(b *scalar.Builder, element func(arg int, at int64) scalar.Value) (outs [][]scalar.Value, ok bool) {
 	n := int(p.Len())
-	if slices.Max(p.widths) > 8 || n > maxCalled && p.hasCalls() {
+	if len(p.tables) > 0 || slices.Max(p.widths) > 8 || n > maxCalled && p.hasCalls() {
 		return nil, false
 	}
 	outs = make([][]scalar.Value, len(p.stores))

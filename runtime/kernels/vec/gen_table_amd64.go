@@ -463,6 +463,10 @@ var avx512Loops = [...]row{
 	{Name{hlo.OpGather, Elementwise, types{hlo.U32}}, kernel{loop: permute32AVX512}},
 	{Name{hlo.OpGather, Picking, types{hlo.U32}}, kernel{loop: pick32AVX512}},
 	{Name{hlo.OpGather, PickingByPairs, types{hlo.U32}}, kernel{loop: pickByPairs32AVX512}},
+	{Name{hlo.OpGather, Taking, types{hlo.U8}}, kernel{loop: take8AVX512}},
+	{Name{hlo.OpGather, Taking, types{hlo.U16}}, kernel{loop: take16AVX512}},
+	{Name{hlo.OpGather, Taking, types{hlo.U32}}, kernel{loop: take32AVX512}},
+	{Name{hlo.OpSlice, Thirds, types{hlo.U32}}, kernel{loop: third32AVX512}},
 }
 
 // avx2Loops are the kernels on vectors of 256 bits.

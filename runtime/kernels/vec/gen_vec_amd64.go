@@ -2271,6 +2271,26 @@ func pick32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func pickByPairs32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// take8AVX512 sets d to n elements of a at offsets b, of s32. The last four bytes of a begin at c, where that number is repeated.
+//
+//go:noescape
+func take8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// take16AVX512 sets d to n elements of a at offsets b, of s32. The last four bytes of a begin at c, where that number is repeated.
+//
+//go:noescape
+func take16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// take32AVX512 sets d to n elements of a at offsets b, of s32. The last four bytes of a begin at c, where that number is repeated.
+//
+//go:noescape
+func take32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// third32AVX512 sets d to n elements of a, a multiple of 16, of which each is the third after the one before; it reads the two behind each, too.
+//
+//go:noescape
+func third32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // addF32AVX2 sets d to a + b.
 //
 //go:noescape

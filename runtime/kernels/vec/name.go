@@ -26,6 +26,8 @@ const (
 	Scattered           // of lines, or of single elements, into others anywhere: see gen/scatter.go
 	Picking             // of elements anywhere: see gen/order.go
 	PickingByPairs      // the same, for which an index is a pair of numbers
+	Taking              // of elements at offsets: see gen/order.go
+	Thirds              // of every third element
 	Equal
 	NotEqual
 	Less
@@ -39,7 +41,7 @@ const (
 	Increased     // the result and 1
 )
 
-var modePrefixes = [...]string{Folding: "fold-", FoldingRuns: "fold-runs-", FoldingPairs: "fold-pairs-", Windowed: "window-", Scattered: "scatter-", Picking: "pick-", PickingByPairs: "pick-by-pairs-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
+var modePrefixes = [...]string{Folding: "fold-", FoldingRuns: "fold-runs-", FoldingPairs: "fold-pairs-", Windowed: "window-", Scattered: "scatter-", Picking: "pick-", PickingByPairs: "pick-by-pairs-", Taking: "take-", Thirds: "third-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
 	TotalLess: "lt-total-", TotalLessOrEqual: "le-total-", Rounding: "round-", RealPart: "real-", ImaginaryPart: "imaginary-", Rotating: "rotate-", Increased: "increased-"}
 
 // Of is the name of the elementwise loop for an op. One type stands for all operands and the result, else they are given in this order. Where the sign

@@ -45,3 +45,49 @@ func TestPick(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 }
+
+// TestTake has elements of all widths at any offset, the last ones of the array among them, and any number of them.
+func TestTake(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 16))
+	for _, width := range []int{1, 2, 4} {
+		loop := Find(Of(hlo.OpGather, Sized(width)).In(Taking), nil)
+		if loop == nil {
+			t.Skip("no loop for this processor")
+		}
+		for _, elements := range []int{4, 5, 70} {
+			src := make([]byte, elements*width)
+			for i := range src {
+				src[i] = byte(rng.Uint32())
+			}
+			last := int32(len(src) - 4)
+			for n := range 40 {
+				offsets, want, got := make([]int32, n+1), make([]byte, n*width), make([]byte, (n+1)*width)
+				for i := range n {
+					offsets[i] = rng.Int32N(int32(elements))
+					copy(want[i*width:][:width], src[int(offsets[i])*width:])
+				}
+				loop(n, unsafe.Pointer(&got[0]), unsafe.Pointer(&src[0]), unsafe.Pointer(&offsets[0]), unsafe.Pointer(&last))
+				require.Equal(t, append(want, make([]byte, width)...), got, "%d of %d elements of %d bytes", n, elements, width)
+			}
+		}
+	}
+}
+
+// TestThirds takes every third element, and reads no further than two behind the last.
+func TestThirds(t *testing.T) {
+	loop := Find(Of(hlo.OpSlice, hlo.U32).In(Thirds), nil)
+	if loop == nil {
+		t.Skip("no loop for this processor")
+	}
+	for _, n := range []int{16, 48} {
+		src, want, got := make([]uint32, 3*n), make([]uint32, n), make([]uint32, n)
+		for i := range src {
+			src[i] = uint32(i)
+		}
+		for i := range want {
+			want[i] = src[3*i]
+		}
+		loop(n, unsafe.Pointer(&got[0]), unsafe.Pointer(&src[0]), nil, nil)
+		require.Equal(t, want, got)
+	}
+}

@@ -55,5 +55,5 @@ var modes = map[string]struct{ op, mode string }{
 	"round": {"convert", "Rounding"}, "rotate-left": {"shift-left", "Rotating"}, "increased-tanh": {"tanh", "Increased"},
 	"real-multiply": {"multiply", "RealPart"}, "imaginary-multiply": {"multiply", "ImaginaryPart"}, "real-abs": {"abs", "RealPart"}, "real-divide": {"divide", "RealPart"},
 	"imaginary-divide": {"divide", "ImaginaryPart"},
-	"fill":             {"broadcast", "Elementwise"}, "permute": {"gather", "Elementwise"}, "pick": {"gather", "Picking"}, "pick-by-pairs": {"gather", "PickingByPairs"}, "count": {"iota", "Elementwise"},
+	"fill":             {"broadcast", "Elementwise"}, "permute": {"gather", "Elementwise"}, "pick": {"gather", "Picking"}, "take": {"gather", "Taking"}, "third": {"slice", "Thirds"}, "pick-by-pairs": {"gather", "PickingByPairs"}, "count": {"iota", "Elementwise"},
 }

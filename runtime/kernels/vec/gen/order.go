@@ -19,7 +19,121 @@ func orders() (all []kernel) {
 		all = append(all, kernel{key: key, doc: "sets d to n elements of a, a multiple of 16, at indices b, for which c has 16 highest ones and strides.",
 			lane: 4, wideOnly: true, whole: func(m *machine) { m.pick(axes) }})
 	}
+	for typ, lane := range pairs("8", 1, "16", 2, "32", 4) {
+		all = append(all, kernel{key: "take." + typ, doc: "sets d to n elements of a at offsets b, of s32. The last four bytes of a begin at c, where that number is repeated.",
+			lane: 4, wideOnly: true, whole: func(m *machine) { m.take(lane) }})
+	}
+	all = append(all, kernel{key: "third.32", doc: "sets d to n elements of a, a multiple of 16, of which each is the third after the one before; it reads the two behind each, too.",
+		lane: 4, wideOnly: true, whole: (*machine).third})
 	return all
+}
+
+// third picks from three vectors: what lies in the first two, and then what lies in the last.
+func (m *machine) third() {
+	n, d, a := m.argument("n"), m.argument("d"), m.argument("a")
+	table := func(of func(i int) int) reg.VecVirtual {
+		x := m.ZMM()
+		for part := range 4 {
+			var bytes [16]byte
+			for i := range 4 {
+				bytes[4*i] = byte(of(4*part + i))
+			}
+			if part == 0 {
+				m.VMOVDQU32(m.table(bytes), x.(reg.Vec).AsX())
+			} else {
+				m.VINSERTI32X4(operand.U8(uint8(part)), m.table(bytes), x, x)
+			}
+		}
+		return x
+	}
+	const fromLast = 11 // 3i lies in the third vector
+	inFirst := table(func(i int) int { return 3 * min(i, fromLast-1) })
+	inAll := table(func(i int) int {
+		if i < fromLast {
+			return i
+		}
+		return 3*i - 32 + 16
+	})
+	m.Label("many")
+	x, second := m.ZMM(), m.ZMM()
+	m.VMOVDQA32(inFirst, x)
+	m.VMOVDQU32(operand.Mem{Base: a}, second)
+	m.VPERMI2D(operand.Mem{Base: a, Disp: 64}, second, x)
+	m.VPERMT2D(operand.Mem{Base: a, Disp: 128}, inAll, x)
+	m.VMOVDQU32(x, operand.Mem{Base: d})
+	m.ADDQ(operand.I32(192), a)
+	m.ADDQ(operand.I32(64), d)
+	m.SUBQ(operand.I32(16), n)
+	m.JNZ(operand.LabelRef("many"))
+}
+
+// take gathers words of 32 bits. Of narrower elements it gathers those that begin with them, or at the end of the array those that end there, and shifts.
+func (m *machine) take(size int) {
+	n, d, a, b, c := m.argument("n"), m.argument("d"), m.argument("a"), m.argument("b"), m.argument("c")
+	last := m.ZMM()
+	if size < 4 {
+		m.VPBROADCASTD(operand.Mem{Base: c}, last)
+	}
+	take := func(at reg.VecVirtual, store func(x reg.VecVirtual, to operand.Mem)) {
+		all, x := m.K(), m.ZMM()
+		m.KXNORW(all, all, all)
+		m.VPXORD(x, x, x) // the gather has to wait for nothing
+		if size == 4 {
+			m.VPGATHERDD(operand.Mem{Base: a, Index: at, Scale: 4}, all, x)
+			store(x, operand.Mem{Base: d})
+			return
+		}
+		if size == 2 {
+			m.VPADDD(at, at, at)
+		}
+		from := m.ZMM()
+		m.VPMINSD(last, at, from)
+		m.VPSUBD(from, at, at)
+		m.VPSLLD(operand.U8(3), at, at)
+		m.VPGATHERDD(operand.Mem{Base: a, Index: from, Scale: 1}, all, x)
+		m.VPSRLVD(at, x, x)
+		store(x, operand.Mem{Base: d})
+	}
+	m.CMPQ(n, operand.I32(16))
+	m.JLT(operand.LabelRef("rest"))
+	m.Label("many")
+	at := m.ZMM()
+	m.VMOVDQU32(operand.Mem{Base: b}, at)
+	take(at, func(x reg.VecVirtual, to operand.Mem) {
+		switch size {
+		case 1:
+			m.VPMOVDB(x, to)
+		case 2:
+			m.VPMOVDW(x, to)
+		default:
+			m.VMOVDQU32(x, to)
+		}
+	})
+	m.ADDQ(operand.I32(int32(16*size)), d)
+	m.ADDQ(operand.I32(64), b)
+	m.SUBQ(operand.I32(16), n)
+	m.CMPQ(n, operand.I32(16))
+	m.JGE(operand.LabelRef("many"))
+	m.Label("rest")
+	m.TESTQ(n, n)
+	m.JZ(operand.LabelRef("done"))
+	ones, mask := m.GP64(), m.K()
+	m.MOVQ(operand.I64(0xffff), ones)
+	m.BZHIQ(n, ones, ones)
+	m.KMOVW(ones.As32(), mask)
+	at = m.ZMM()
+	m.VMOVDQU32_Z(operand.Mem{Base: b}, mask, at)
+	take(at, func(x reg.VecVirtual, to operand.Mem) {
+		switch size {
+		case 1:
+			m.VPMOVDB(x, mask, to)
+		case 2:
+			m.VPMOVDW(x, mask, to)
+		default:
+			m.VMOVDQU32(x, mask, to)
+		}
+	})
+	m.Label("done")
 }
 
 // pick moves indices inside of the array, so that 0 is the lowest. With two axes pairs of them lie together.
