@@ -38,23 +38,42 @@ func (c *compNode) callsOf() []call {
 			return *p
 		}
 	}
-	var calls []call
-	c.instrs.each(func(in *instrNode) bool {
-		if to := in.called(); len(to) > 0 {
-			calls = append(calls, call{in.id, to})
-		}
-		return true
-	})
+	calls := c.findCalls()
 	if len(calls) == 0 {
 		c.facts.Or(callsNobody)
 		return nil
 	}
-	if !c.idOrder { // few are to be put in order, and the others need not be
-		rank := func(k call) uint64 { return c.instrs.get(uint32(k.instr)).rank }
-		slices.SortFunc(calls, func(a, b call) int { return cmp.Compare(rank(a), rank(b)) })
-	}
 	c.cache().calls.Store(&calls)
 	return calls
+}
+
+// findCalls reads all instructions to find those that call. Few are to be put in order, and the others need not be.
+func (c *compNode) findCalls() (calls []call) {
+	var ranks []rankedCall // in place of calls, unless ids are in order: to ask for ranks again is to look all over the tree
+	c.instrs.each(func(in *instrNode) bool {
+		switch to := in.called(); {
+		case len(to) == 0:
+		case c.idOrder:
+			calls = append(calls, call{in.id, to})
+		default:
+			ranks = append(ranks, rankedCall{call{in.id, to}, in.rank})
+		}
+		return true
+	})
+	if len(ranks) == 0 {
+		return calls
+	}
+	slices.SortFunc(ranks, func(a, b rankedCall) int { return cmp.Compare(a.rank, b.rank) })
+	calls = make([]call, len(ranks))
+	for i, k := range ranks {
+		calls[i] = k.call
+	}
+	return calls
+}
+
+type rankedCall struct {
+	call
+	rank uint64
 }
 
 // Calls yields the instructions that call computations, in program order. They are remembered: most computations have few.
