@@ -169,6 +169,9 @@ func (r *Runner) fixpoint(ctx context.Context, at *place) error {
 		if err := r.steps(ctx, at); err != nil || r.now.at == before {
 			return err
 		}
+		if n == 1 && limit > 1 { // nothing was before it, and most fixpoints are done with the next round
+			continue
+		}
 		// A module that comes back once comes back forever.
 		var h hlo.Hash
 		r.look(func(m hlo.Module) { h = m.Hash() })
