@@ -6,10 +6,26 @@ import (
 	"slices"
 )
 
-// call is an instruction that calls computations.
-type call struct {
-	instr InstrID
-	to    []CompID
+// callList is the instructions of a computation that call others, and whom, in program order. They lie in arrays of numbers: a large module has many calls, and
+// who asks for callees looks at no instruction.
+type callList struct {
+	instrs []InstrID
+	ends   []uint32 // of their callees in to
+	to     []CompID
+}
+
+// callees is shared with the list, and clipped.
+func (l *callList) callees(i int) []CompID {
+	begin := uint32(0)
+	if i > 0 {
+		begin = l.ends[i-1]
+	}
+	return l.to[begin:l.ends[i]:l.ends[i]]
+}
+
+func (l *callList) add(id InstrID, to []CompID) {
+	l.instrs, l.to = append(l.instrs, id), append(l.to, to...)
+	l.ends = append(l.ends, uint32(len(l.to)))
 }
 
 // callIndex lists, by id, the instructions that call each computation of one version of a module.
@@ -27,34 +43,65 @@ type caller struct {
 	instr InstrID
 }
 
-// callsOf lists the calling instructions of a frozen computation in program order. It is cached there, so that a new version of a
-// module scans only the computations that changed.
-func (c *compNode) callsOf() []call {
+// noCalls is the list of a computation that calls nobody.
+var noCalls = new(callList)
+
+// callsOf lists the calls of a frozen computation. It is cached there, so that a new version of a module scans only the computations that changed.
+func (c *compNode) callsOf() *callList {
 	if c.facts.Load()&callsNobody != 0 {
-		return nil
+		return noCalls
 	}
 	if x := c.cached.Load(); x != nil {
 		if p := x.calls.Load(); p != nil {
-			return *p
+			return p
 		}
 	}
-	var calls []call
+	_, calls := c.survey()
+	return calls
+}
+
+// survey reads all instructions for what most passes want to know before they look at any: which opcodes there are, and who calls whom. Both are cached.
+func (c *compNode) survey() (*OpcodeSet, *callList) {
+	ops, calls := new(OpcodeSet), new(callList)
+	var ranks []rankedCall // unless ids are in order
 	c.instrs.each(func(in *instrNode) bool {
+		ops.add(in.op)
 		if to := in.called(); len(to) > 0 {
-			calls = append(calls, call{in.id, to})
+			if !c.idOrder {
+				ranks = append(ranks, rankedCall{in.rank, uint32(len(calls.instrs))})
+			}
+			calls.add(in.id, to)
 		}
 		return true
 	})
-	if len(calls) == 0 {
+	c.cache().opcodes.Store(ops)
+	if len(calls.instrs) == 0 {
 		c.facts.Or(callsNobody)
-		return nil
+		return ops, noCalls
 	}
-	if !c.idOrder { // few are to be put in order, and the others need not be
-		rank := func(k call) uint64 { return c.instrs.get(uint32(k.instr)).rank }
-		slices.SortFunc(calls, func(a, b call) int { return cmp.Compare(rank(a), rank(b)) })
+	calls = calls.ranked(ranks)
+	c.cache().calls.Store(calls)
+	return ops, calls
+}
+
+// rankedCall is a call of a list, and its place in program order.
+type rankedCall struct {
+	rank uint64
+	at   uint32
+}
+
+// ranked is the list in the order of ranks, if there are any.
+func (l *callList) ranked(ranks []rankedCall) *callList {
+	byRank := func(a, b rankedCall) int { return cmp.Compare(a.rank, b.rank) }
+	if slices.IsSortedFunc(ranks, byRank) {
+		return l
 	}
-	c.cache().calls.Store(&calls)
-	return calls
+	slices.SortFunc(ranks, byRank)
+	r := &callList{make([]InstrID, 0, len(l.instrs)), make([]uint32, 0, len(l.ends)), make([]CompID, 0, len(l.to))}
+	for _, k := range ranks {
+		r.add(l.instrs[k.at], l.callees(int(k.at)))
+	}
+	return r
 }
 
 // Calls yields the instructions that call computations, in program order. They are remembered: most computations have few.
@@ -68,11 +115,33 @@ func (c *compNode) eachCall(yield func(Instruction) bool) {
 		c.inProgramOrder(func(in Instruction) bool { return in.NumCallees() == 0 || yield(in) })
 		return
 	}
-	for _, k := range c.callsOf() {
-		if !yield(c.mustAt(k.instr)) {
+	for _, id := range c.callsOf().instrs {
+		if !yield(c.mustAt(id)) {
 			return
 		}
 	}
+}
+
+// Callees yields what the instructions call, in program order, and again where it is called again. No instruction is looked at for that once the calls are
+// remembered.
+func (c Computation) Callees() iter.Seq[CompID] {
+	n := c.checked()
+	return func(yield func(CompID) bool) { n.eachCallee(yield) }
+}
+
+func (c *compNode) eachCallee(yield func(CompID) bool) {
+	if !c.changesApart() {
+		eachID(c.callsOf().to, yield)
+		return
+	}
+	c.inProgramOrder(func(in Instruction) bool {
+		for i := range in.NumCallees() {
+			if !yield(in.Callee(i)) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 func (m *moduleNode) callIndex() callIndex {
@@ -81,10 +150,12 @@ func (m *moduleNode) callIndex() callIndex {
 	}
 	x := make(callIndex, m.comps.n)
 	for _, id := range m.order {
-		for _, k := range m.current(id).callsOf() {
-			for i, to := range k.to {
-				if uint32(to) < m.comps.n && !slices.Contains(k.to[:i], to) {
-					x[to] = append(x[to], caller{id, k.instr})
+		calls := m.current(id).callsOf()
+		for k, instr := range calls.instrs {
+			callees := calls.callees(k)
+			for i, to := range callees {
+				if uint32(to) < m.comps.n && !slices.Contains(callees[:i], to) {
+					x[to] = append(x[to], caller{id, instr})
 				}
 			}
 		}
@@ -100,9 +171,8 @@ func (m *moduleNode) postOrder() []CompID {
 		return *p
 	}
 	type frame struct {
-		id       CompID
-		calls    []call
-		instr, k int // next edge: callee k of calls[instr]
+		id      CompID
+		callees []CompID // still to follow
 	}
 	out := make([]CompID, 0, len(m.order))
 	seen := make([]bool, m.comps.n)
@@ -111,32 +181,28 @@ func (m *moduleNode) postOrder() []CompID {
 		if c := m.comps.get(uint32(id)); c != nil && !seen[id] {
 			c = m.current(id)
 			seen[id] = true
-			stack = append(stack, frame{id: id, calls: c.callsOf()})
+			stack = append(stack, frame{id: id, callees: c.callsOf().to})
 		}
 	}
 	visit := func(id CompID) {
 		push(id)
 		for len(stack) > 0 {
 			f := &stack[len(stack)-1]
-			switch {
-			case f.instr == len(f.calls):
+			if len(f.callees) == 0 {
 				out = append(out, f.id)
 				stack = stack[:len(stack)-1]
-			case f.k == len(f.calls[f.instr].to):
-				f.instr, f.k = f.instr+1, 0
-			default:
-				f.k++
-				push(f.calls[f.instr].to[f.k-1])
+				continue
 			}
+			to := f.callees[0]
+			f.callees = f.callees[1:]
+			push(to)
 		}
 	}
 	called := make([]bool, m.comps.n)
 	for _, id := range m.order {
-		for _, k := range m.current(id).callsOf() {
-			for _, to := range k.to {
-				if uint32(to) < m.comps.n {
-					called[to] = true
-				}
+		for _, to := range m.current(id).callsOf().to {
+			if uint32(to) < m.comps.n {
+				called[to] = true
 			}
 		}
 	}

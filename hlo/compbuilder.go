@@ -91,7 +91,7 @@ type builtComp struct {
 	info    compInfo
 	known   compCache
 	opcodes OpcodeSet
-	calls   []call
+	calls   *callList // nil: none
 }
 
 // hashList is a list of hashes in pieces, so that it does not move when it grows.
@@ -250,7 +250,10 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 		if x := n.extra; x != nil {
 			controlled = controlled || len(x.control) > 0
 			if len(x.called) > 0 {
-				made.calls = append(made.calls, call{n.id, x.called})
+				if made.calls == nil {
+					made.calls = new(callList)
+				}
+				made.calls.add(n.id, x.called)
 			}
 		}
 		if n.name == "" {
@@ -289,10 +292,10 @@ func (m *builtComp) know(controlled bool) {
 		facts |= noControl
 	}
 	m.known.opcodes.Store(&m.opcodes)
-	if len(m.calls) == 0 {
+	if m.calls == nil {
 		facts |= callsNobody
 	} else {
-		m.known.calls.Store(&m.calls)
+		m.known.calls.Store(m.calls)
 	}
 	m.cached.Store(&m.known)
 	m.facts.Store(facts)

@@ -71,7 +71,7 @@ type compCache struct {
 	order  atomic.Pointer[[]*instrNode]
 	post   atomic.Pointer[[]InstrID]
 	users  atomic.Pointer[userIndex]
-	calls  atomic.Pointer[[]call]
+	calls  atomic.Pointer[callList]
 	byName atomic.Pointer[map[string]InstrID]
 	shape  atomic.Pointer[structure]
 	digest atomic.Pointer[Digest]

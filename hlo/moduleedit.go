@@ -182,8 +182,8 @@ func (e *Editor) countCallsOf(c *compNode, by int) {
 	}
 	if x := c.cached.Load(); x != nil {
 		if calls := x.calls.Load(); calls != nil {
-			for _, k := range *calls {
-				e.countCalls(k.to, by)
+			for k := range calls.instrs {
+				e.countCalls(calls.callees(k), by)
 			}
 			return
 		}

@@ -1,5 +1,7 @@
 package hlo
 
+import "slices"
+
 // nameRoot is what a layer knows of names with one root: the numbers taken, and where to look for the next free one. Most roots have
 // one name, or a few with small numbers, and need nothing but this struct.
 type nameRoot struct {
@@ -78,9 +80,18 @@ func (t *rootTable) touch(hash uint64) uint64 {
 	return t.slots[hash>>32&uint64(len(t.slots)-1)]
 }
 
-// clone is a copy that may be written.
-func (t *rootTable) clone() rootTable {
-	c := rootTable{slots: append([]uint64(nil), t.slots...), lists: make([][]nameRoot, len(t.lists)), size: t.size}
+// clone is a copy that may be written, with room for as many roots more. The room matters: a table that takes the roots of another in the order of their
+// hashes is full in front long before it has as many as make it grow.
+func (t *rootTable) clone(more int) rootTable {
+	n := max(8, len(t.slots))
+	for t.size+more > n/4*3 {
+		n *= 2
+	}
+	slots := slices.Clone(t.slots)
+	if n > len(slots) {
+		slots = rehashed(t.slots, n)
+	}
+	c := rootTable{slots: slots, lists: make([][]nameRoot, len(t.lists)), size: t.size}
 	for i, l := range t.lists {
 		c.lists[i] = append(make([]nameRoot, 0, rootChunk), l...)
 	}

@@ -40,7 +40,7 @@ func (t *nameTable) layer(epoch uint64) *nameTable {
 }
 
 func mergeNames(upper, lower *nameTable) *nameTable {
-	m := &nameTable{under: lower.under, roots: lower.roots.clone(), whole: upper.whole, size: upper.size + lower.size}
+	m := &nameTable{under: lower.under, roots: lower.roots.clone(upper.roots.size), whole: upper.whole, size: upper.size + lower.size}
 	upper.roots.each(func(u *nameRoot, hash uint64) {
 		r := m.roots.find(u.root, hash)
 		if r == nil {

@@ -53,13 +53,12 @@ func (c Computation) Opcodes() OpcodeSet {
 			return *ops
 		}
 	}
-	ops := new(OpcodeSet)
 	if n.changesApart() {
+		ops := new(OpcodeSet)
 		n.inProgramOrder(func(in Instruction) bool { ops.add(in.Opcode()); return true })
 		return *ops
 	}
-	n.instrs.each(func(in *instrNode) bool { ops.add(in.op); return true })
-	n.cache().opcodes.Store(ops)
+	ops, _ := n.survey()
 	return *ops
 }
 

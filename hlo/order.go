@@ -76,14 +76,27 @@ func (c *compNode) computeOrder() []*instrNode {
 
 // fresh lists the instructions that are not in c.base, in program order.
 func (c *compNode) fresh() []*instrNode {
-	var fresh []*instrNode
+	if c.instrs.n <= uint32(c.base.limit) {
+		return nil
+	}
+	nodes := make([]rankedNode, 0, c.instrs.n-uint32(c.base.limit))
 	for id := uint32(c.base.limit); id < c.instrs.n; id++ {
 		if n := c.instrs.get(id); n != nil {
-			fresh = append(fresh, n)
+			nodes = append(nodes, rankedNode{n.rank, n})
 		}
 	}
-	slices.SortFunc(fresh, byRank)
+	slices.SortFunc(nodes, func(a, b rankedNode) int { return cmp.Compare(a.rank, b.rank) })
+	fresh := make([]*instrNode, len(nodes))
+	for i, n := range nodes {
+		fresh[i] = n.instrNode
+	}
 	return fresh
+}
+
+// rankedNode has the rank at hand: to compare nodes is to look all over the memory.
+type rankedNode struct {
+	rank uint64
+	*instrNode
 }
 
 func (c *compNode) orderIDs() []InstrID {

@@ -91,7 +91,7 @@ type userOverlay struct {
 func (o *userOverlay) of(id InstrID) []InstrID { return o.over.of(id, o.base.of) }
 
 func (o *userOverlay) count(id InstrID) int {
-	if l := o.over.long[id]; l != nil {
+	if l := o.over.long.Get(id); l != nil {
 		return l.len()
 	}
 	return len(o.of(id))
@@ -163,11 +163,11 @@ func (o *userOverlay) update(v, user InstrID, control, insert bool) {
 // changedLists are full lists of users for the values whose users have changed. They belong to the overlay and ascend.
 type changedLists struct {
 	lists idmap.Map[InstrID, []InstrID]
-	long  map[InstrID]*longList
+	long  idmap.Map[InstrID, *longList]
 }
 
 func (c *changedLists) of(id InstrID, base func(InstrID) []InstrID) []InstrID {
-	if l := c.long[id]; l != nil {
+	if l := c.long.Get(id); l != nil {
 		return l.all()
 	}
 	if l, ok := c.lists.Lookup(id); ok {
@@ -177,7 +177,7 @@ func (c *changedLists) of(id InstrID, base func(InstrID) []InstrID) []InstrID {
 }
 
 func (c *changedLists) update(v, user InstrID, insert bool, base func(InstrID) []InstrID) {
-	if l := c.long[v]; l != nil {
+	if l := c.long.Get(v); l != nil {
 		l.update(user, insert)
 		return
 	}
@@ -187,12 +187,9 @@ func (c *changedLists) update(v, user InstrID, insert bool, base func(InstrID) [
 		l = append(make([]InstrID, 0, len(b)+2), b...)
 	}
 	if len(l) >= longFrom {
-		if c.long == nil {
-			c.long = make(map[InstrID]*longList)
-		}
 		long := &longList{ids: l, late: make(map[InstrID]bool)}
 		long.update(user, insert)
-		c.long[v] = long
+		c.long.Set(v, long)
 		c.lists.Delete(v)
 		return
 	}

@@ -67,12 +67,10 @@ func Reachable(m hlo.Module) map[hlo.CompID]bool {
 	for len(work) > 0 {
 		c := m.MustComputation(work[len(work)-1])
 		work = work[:len(work)-1]
-		for in := range c.Calls() {
-			for id := range in.Callees() {
-				if !seen[id] {
-					seen[id] = true
-					work = append(work, id)
-				}
+		for id := range c.Callees() {
+			if !seen[id] {
+				seen[id] = true
+				work = append(work, id)
 			}
 		}
 	}

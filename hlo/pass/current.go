@@ -205,11 +205,7 @@ func (ch *chain) note(now stamp) {
 
 func (ch *chain) calls(id hlo.CompID, c hlo.Computation) {
 	list := ch.called.Get(id)
-	for in := range c.Calls() {
-		for i := range in.NumCallees() {
-			list = append(list, in.Callee(i))
-		}
-	}
+	list = slices.AppendSeq(list, c.Callees())
 	if len(list) > 0 {
 		slices.Sort(list)
 		ch.called.Set(id, slices.Compact(list))

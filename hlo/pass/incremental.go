@@ -77,11 +77,7 @@ func Each(c hlo.CompEdit) iter.Seq[hlo.Instruction] {
 		for in := range c.View().Instructions() {
 			ids = append(ids, in.ID())
 		}
-		for _, id := range ids {
-			if c.Has(id) && !yield(c.At(id)) {
-				return
-			}
-		}
+		eachStill(c, ids, yield)
 	}
 }
 
@@ -118,8 +114,13 @@ func eachLater(c hlo.CompEdit, all iter.Seq[hlo.Instruction], are, yield func(hl
 			ids = append(ids, in.ID())
 		}
 	}
+	eachStill(c, ids, yield)
+}
+
+// eachStill yields the instructions that are still there when their turn comes.
+func eachStill(c hlo.CompEdit, ids []hlo.InstrID, yield func(hlo.Instruction) bool) {
 	for _, id := range ids {
-		if c.Has(id) && !yield(c.At(id)) {
+		if in, ok := c.View().At(id); ok && !yield(in) {
 			return
 		}
 	}
@@ -213,9 +214,10 @@ func dirty(m, old hlo.Module) *idmap.Set[hlo.CompID] {
 
 // dirt collects the computations of m that have changed.
 type dirt struct {
-	m                hlo.Module
-	set              *idmap.Set[hlo.CompID]
-	callees, callers []hlo.CompID
+	m       hlo.Module
+	set     *idmap.Set[hlo.CompID]
+	callers []hlo.CompID          // in the set, whose own callers are not yet
+	callees idmap.Set[hlo.CompID] // not in the set yet: their callers need not be
 }
 
 func newDirt(m hlo.Module) *dirt { return &dirt{m: m, set: new(idmap.Set[hlo.CompID])} }
@@ -234,16 +236,14 @@ func (d *dirt) edited(id hlo.CompID) {
 
 // calls adds what a version of a computation calls, before or after: it has other callers now.
 func (d *dirt) calls(c hlo.Computation) {
-	for in := range c.Calls() {
-		for i := range in.NumCallees() {
-			d.called(in.Callee(i))
-		}
+	for id := range c.Callees() {
+		d.called(id)
 	}
 }
 
 func (d *dirt) called(id hlo.CompID) {
 	if _, ok := d.m.Computation(id); ok {
-		d.callees = append(d.callees, id)
+		d.callees.Add(id)
 	}
 }
 
@@ -256,7 +256,7 @@ func (d *dirt) spread() *idmap.Set[hlo.CompID] {
 			d.mark(caller)
 		}
 	}
-	for _, id := range d.callees {
+	for id := range d.callees.All() {
 		d.set.Add(id)
 	}
 	return d.set

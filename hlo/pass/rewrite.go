@@ -3,6 +3,7 @@ package pass
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gohalo/halo/hlo"
@@ -139,7 +140,8 @@ func (r *Rewriter) Local(ctx *Context, m hlo.Module, c hlo.CompEdit) error {
 	if Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
 		return nil
 	}
-	w := &rewriting{ctx: ctx, rules: r.byRoot(ctx.FP()), c: c, layouts: r.Layouts, queued: make([]bool, c.View().IDLimit()), windows: analysis.FindWindows(c.View())}
+	w := &rewriting{ctx: ctx, rules: r.byRoot(ctx.FP()), c: c, layouts: r.Layouts, windows: analysis.FindWindows(c.View())}
+	w.begins(c.View())
 	if r.Once {
 		for in := range c.View().PostOrder() {
 			w.push(in.ID())
@@ -150,7 +152,9 @@ func (r *Rewriter) Local(ctx *Context, m hlo.Module, c hlo.CompEdit) error {
 			w.push(in.ID())
 		}
 	}
-	return w.run(50*c.NumInstructions() + 1000)
+	err := w.run(50*c.NumInstructions() + 1000)
+	queues.Put(w.workQueue)
+	return err
 }
 
 func (r *Rewriter) byRoot(allow FP) *ruleTable {
@@ -177,9 +181,8 @@ type rewriting struct {
 	rules   *ruleTable
 	c       hlo.CompEdit
 	layouts bool
-	queue   []hlo.InstrID
-	queued  []bool // by id
-	closed  bool   // nothing is added to the queue any more
+	*workQueue
+	closed  bool // nothing is added to the queue any more
 	windows *analysis.Windows
 
 	operands, users []hlo.InstrID // of the instruction that is replaced: room that is used again
@@ -189,29 +192,66 @@ type rewriting struct {
 	called map[string]hlo.CompID
 }
 
+// workQueue is a queue of instructions, each of which is in it once at most. Its room is used again by the next rewriting.
+type workQueue struct {
+	ids    []hlo.InstrID
+	head   int    // the next one in ids
+	queued []bool // by id
+}
+
+var queues = sync.Pool{New: func() any { return new(workQueue) }}
+
+// begins takes an empty queue for a computation.
+func (w *rewriting) begins(c hlo.Computation) {
+	q, n := queues.Get().(*workQueue), int(c.IDLimit())
+	q.ids, q.head = slices.Grow(q.ids[:0], c.NumInstructions()), 0
+	q.queued = slices.Grow(q.queued[:0], n)[:n]
+	clear(q.queued)
+	w.workQueue = q
+}
+
 func (w *rewriting) push(id hlo.InstrID) {
-	if w.closed {
+	if !w.closed {
+		w.workQueue.push(id)
+	}
+}
+
+func (q *workQueue) push(id hlo.InstrID) {
+	if n := int(id) + 1 - len(q.queued); n > 0 {
+		q.queued = append(q.queued, make([]bool, n)...)
+	}
+	if q.queued[id] {
 		return
 	}
-	if n := int(id) + 1 - len(w.queued); n > 0 {
-		w.queued = append(w.queued, make([]bool, n)...)
+	q.queued[id] = true
+	if len(q.ids) == cap(q.ids) && q.head > len(q.ids)/2 {
+		q.ids, q.head = q.ids[:copy(q.ids, q.ids[q.head:])], 0
 	}
-	if !w.queued[id] {
-		w.queued[id] = true
-		w.queue = append(w.queue, id)
+	q.ids = append(q.ids, id)
+}
+
+func (q *workQueue) pop() (hlo.InstrID, bool) {
+	if q.head == len(q.ids) {
+		return hlo.NoInstr, false
 	}
+	id := q.ids[q.head]
+	q.head++
+	q.queued[id] = false
+	return id, true
 }
 
 // run works until the queue is empty or limit rewrites are done: rules that undo each other would never end.
 func (w *rewriting) run(limit int) error {
-	for len(w.queue) > 0 && limit > 0 {
-		id := w.queue[0]
-		w.queue = w.queue[1:]
-		w.queued[id] = false
-		if !w.c.Has(id) || !w.replaceable(w.c.At(id)) {
+	for limit > 0 {
+		id, ok := w.pop()
+		if !ok {
+			break
+		}
+		in, ok := w.c.View().At(id)
+		if !ok || !w.replaceable(in) {
 			continue
 		}
-		done, err := w.visit(id)
+		done, err := w.visit(in)
 		if err != nil {
 			return err
 		}
@@ -226,8 +266,7 @@ func (w *rewriting) run(limit int) error {
 }
 
 // visit applies the first rule that fits.
-func (w *rewriting) visit(id hlo.InstrID) (done bool, err error) {
-	in := w.c.At(id)
+func (w *rewriting) visit(in hlo.Instruction) (done bool, err error) {
 	w.rules.candidates(in, func(rule *RewriteRule, rewrite func(hlo.Instruction) (Expr, bool)) bool {
 		var to Expr
 		var ok bool

@@ -171,7 +171,15 @@ func (r *Runner) fixpoint(ctx context.Context, at *place) error {
 		}
 		// A module that comes back once comes back forever.
 		var h hlo.Hash
-		r.look(func(m hlo.Module) { h = m.Hash() })
+		late := false
+		r.look(func(m hlo.Module) {
+			if late = n == 1 && limit > 1 && m.NumInstructions() >= hashedLate; !late {
+				h = m.Hash()
+			}
+		})
+		if late {
+			continue
+		}
 		if n == limit || (n > 3 && seen[h]) {
 			for _, i := range r.Instruments {
 				if i.Unstable != nil {
@@ -183,6 +191,10 @@ func (r *Runner) fixpoint(ctx context.Context, at *place) error {
 		seen[h] = true
 	}
 }
+
+// hashedLate is the size from which on a module is not hashed after the first round of a fixpoint, since that takes as long as a pass, and most are done with the
+// next round. If what the first round made comes back, it is noticed a round later.
+const hashedLate = 4096
 
 func (r *Runner) steps(ctx context.Context, at *place) error {
 	for _, s := range at.steps {

@@ -145,9 +145,7 @@ func removeUncalled(e *hlo.Editor, callees *idmap.Set[hlo.CompID]) {
 			continue
 		}
 		callees.Remove(id)
-		for in := range e.View(id).Calls() {
-			todo = slices.AppendSeq(todo, in.Callees())
-		}
+		todo = slices.AppendSeq(todo, e.View(id).Callees())
 		e.RemoveComputation(id)
 	}
 }

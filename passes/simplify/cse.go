@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
@@ -51,6 +52,7 @@ func cse(o pass.Options, layouts bool) *pass.Pass {
 func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computation, effects *analysis.SideEffects, layouts bool) error {
 	var merges [][2]hlo.InstrID // old, new: made when c has been read
 	k, windows := newClasses(pass.Fact(ctx, m, findTwins), c, layouts), analysis.FindWindows(c)
+	defer k.done()
 	for in, local := range k.ahead(c.Instructions()) {
 		if !mergeable(in, effects) {
 			continue
@@ -79,7 +81,7 @@ func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computat
 	return nil
 }
 
-// classes are the instructions seen so far, by what they compute. It allocates nothing for an instruction.
+// classes are the instructions seen so far, by what they compute. It allocates nothing for an instruction, and its tables are used again.
 type classes struct {
 	twins     *twins
 	c         hlo.Computation
@@ -89,12 +91,24 @@ type classes struct {
 	touched   uint64        // the sum of what ahead has read, so that no compiler leaves it out
 }
 
+var classesRoom = sync.Pool{New: func() any { return new(classes) }}
+
 func newClasses(t *twins, c hlo.Computation, layouts bool) *classes {
-	k := &classes{twins: t, c: c, layouts: layouts, standsFor: make([]hlo.InstrID, c.IDLimit()), slots: make([]uint64, 2<<bits.Len(uint(c.NumInstructions())))}
+	k := classesRoom.Get().(*classes)
+	k.twins, k.c, k.layouts = t, c, layouts
+	ids, slots := int(c.IDLimit()), 2<<bits.Len(uint(c.NumInstructions()))
+	k.standsFor, k.slots = slices.Grow(k.standsFor[:0], ids)[:ids], slices.Grow(k.slots[:0], slots)[:slots]
 	for i := range k.standsFor {
 		k.standsFor[i] = hlo.InstrID(i)
 	}
+	clear(k.slots)
 	return k
+}
+
+// done gives the tables back, without holding on to the computation.
+func (k *classes) done() {
+	k.twins, k.c = nil, hlo.Computation{}
+	classesRoom.Put(k)
 }
 
 // ahead yields the same instructions with their local hashes, and reads where first will look for them a few at a time before: of a large table hardly anything is

@@ -129,11 +129,9 @@ func removeFromReached(ctx *pass.Context, e *hlo.Editor, callers []int, effects 
 				return reached, err
 			}
 		}
-		for in := range e.View(id).Calls() {
-			for i := range in.NumCallees() {
-				if id := in.Callee(i); reached.Add(id) {
-					work = append(work, id)
-				}
+		for id := range e.View(id).Callees() {
+			if reached.Add(id) {
+				work = append(work, id)
 			}
 		}
 	}

@@ -35,8 +35,8 @@ func NewReshapeMover(o pass.Options) (*pass.Pass, error) {
 				return nil
 			}
 			moving := movable(c.View(), effects, cheap)
-			for in := range pass.Each(c) {
-				if moving[in.ID()] == hlo.NoInstr || !ctx.Spend("move") {
+			for in := range pass.EachWhere(c, func(in hlo.Instruction) bool { return moving[in.ID()] != hlo.NoInstr }) {
+				if !ctx.Spend("move") {
 					continue
 				}
 				if err := moveBefore(c, emit.Again(in), in.ID(), c.At(moving[in.ID()])); err != nil {
