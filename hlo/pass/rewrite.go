@@ -275,7 +275,7 @@ func (w *rewriting) visit(in hlo.Instruction) (done bool, err error) {
 		} else {
 			to, ok = rewrite(in)
 		}
-		if !ok || !to.shape.IsValid() || !w.fitsPlace(in, to) || !sound(rule, in, to) || w.narrows(in, to) || !w.ctx.Spend(rule.ID) {
+		if !ok || !to.shape.IsValid() || !w.fitsPlace(in, to) || !inSchedule(in, to) || !sound(rule, in, to) || w.narrows(in, to) || !w.ctx.Spend(rule.ID) {
 			return true
 		}
 		if err = w.apply(in, to); err != nil {
@@ -310,6 +310,18 @@ func (w *rewriting) fitsPlace(in hlo.Instruction, to Expr) bool {
 	is, other := shardingOf(in), shardingOf(in.Computation().MustAt(to.id))
 	// The sharding of a root is that of a result, which a conditional holds against those of other branches.
 	return is == nil && (other == nil || !in.IsRoot()) || is != nil && other != nil && hlo.EqualAttr(is, other)
+}
+
+// inSchedule reports whether all that an expression uses is scheduled before in. A rule may have found a value that is not made of in's operands.
+func inSchedule(in hlo.Instruction, to Expr) bool {
+	c := in.Computation()
+	if !c.IsScheduled() {
+		return true
+	}
+	if !to.IsNew() {
+		return c.Less(to.id, in.ID())
+	}
+	return !slices.ContainsFunc(to.operands, func(e Expr) bool { return !inSchedule(in, e) })
 }
 
 func shardingOf(in hlo.Instruction) *hlo.Sharding {
