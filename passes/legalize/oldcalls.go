@@ -10,17 +10,18 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-// OldCallRewriter writes custom calls of older JAX as those of today.
+// OldCallRewriter writes custom calls of older JAX and XLA as what is written today.
 var OldCallRewriter = &pass.Pass{
 	Name: "old-call-rewriter",
-	Doc: `write the custom calls of JAX before 0.4.33 as those of today
+	Doc: `write the custom calls of older JAX and XLA as what is written today
 
-Until then LAPACK and BLAS took sizes and choices as operands, and gave workspaces as results; today's calls have attributes for the choices:
+Until JAX 0.4.33 LAPACK and BLAS took sizes and choices as operands, and gave workspaces as results; today's calls have attributes for the choices:
 
 	(A, s32[]) lapack_spotrf(lower, batch, n, a)  → lapack_spotrf_ffi(a), {uplo = 76}
 
-What was a workspace is zero. A Fourier transform was a call of ducc_fft or dynamic_ducc_fft, whose descriptor says the type, the axes and the direction; it becomes fft. Calls whose choices
-are no constants stay.`,
+What was a workspace is zero. A Fourier transform was a call of ducc_fft or dynamic_ducc_fft, whose descriptor says the type, the axes and the direction; it becomes fft.
+In optimised modules of 2024 products and softmax are calls of oneDNN, with what is fused to them in the configuration; they become dot and elementwise ops. Calls whose choices
+are no constants, and products with weights in oneDNN's own order, stay.`,
 	About: []hlo.Opcode{hlo.OpCustomCall},
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
@@ -49,8 +50,11 @@ type rewriting func(hlo.CompEdit) error
 // newCall is how a call is written today; false if it is none of those that are known, or is so already.
 func newCall(in hlo.Instruction) (rewriting, bool) {
 	target := hlo.AttrsOf[hlo.CustomCallAttrs](in).Target
-	if strings.HasSuffix(target, "ducc_fft") {
+	switch {
+	case strings.HasSuffix(target, "ducc_fft"):
 		return newTransform(in, target)
+	case strings.HasPrefix(target, "__onednn$"):
+		return newOneDNN(in, target)
 	}
 	library, name, ok := strings.Cut(target, "_")
 	if !ok || len(name) < 2 || strings.IndexByte("sdcz", name[0]) < 0 {
