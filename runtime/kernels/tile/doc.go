@@ -7,7 +7,9 @@
 //
 //	file        what
 //	program.go  Program, Frame: execution
-//	builder.go  Builder: values, rounding, registers
+//	bring.go    tiles of inputs into registers
+//	builder.go  Builder: values, rounding
+//	place.go    which registers hold them
 //	space.go    Space, View: which element of an input an element of the result reads
 //	gather.go   loading through a view
 //	pick.go     loading elements at computed offsets
