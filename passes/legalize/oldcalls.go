@@ -19,7 +19,7 @@ Until JAX 0.4.33 LAPACK and BLAS took sizes and choices as operands, and gave wo
 
 	(A, s32[]) lapack_spotrf(lower, batch, n, a)  → lapack_spotrf_ffi(a), {uplo = 76}
 
-What was a workspace is zero. A Fourier transform was a call of ducc_fft or dynamic_ducc_fft, whose descriptor says the type, the axes and the direction; it becomes fft.
+What was a workspace is zero. A Fourier transform was a call of dynamic_ducc_fft, whose descriptor says the type, the axes and the direction; it becomes fft.
 In optimised modules of 2024 products and softmax are calls of oneDNN, with what is fused to them in the configuration; they become dot and elementwise ops. Calls whose choices
 are no constants, and products with weights in oneDNN's own order, stay.`,
 	About: []hlo.Opcode{hlo.OpCustomCall},
@@ -51,8 +51,8 @@ type rewriting func(hlo.CompEdit) error
 func newCall(in hlo.Instruction) (rewriting, bool) {
 	target := hlo.AttrsOf[hlo.CustomCallAttrs](in).Target
 	switch {
-	case strings.HasSuffix(target, "ducc_fft"):
-		return newTransform(in, target)
+	case target == "dynamic_ducc_fft":
+		return newTransform(in)
 	case strings.HasPrefix(target, "__onednn$"):
 		return newOneDNN(in, target)
 	}

@@ -4,6 +4,5 @@
 //	f.Module        // the program, a portable artifact
 //	f.Arguments     // the leaves of the inputs: name, type, shape, whether the program uses it
 //
-// The container is a flatbuffer. Its fields are read by hand (flatbuffer.go): the Go runtime of flatbuffers checks no offset, and the
-// files may be anybody's.
+// The container is a FlatBuffer (package flatbuf), and the files may be anybody's.
 package export

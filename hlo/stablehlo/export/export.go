@@ -10,6 +10,7 @@ import (
 	"github.com/gohalo/halo/hlo/stablehlo"
 	"github.com/gohalo/halo/hlo/stablehlo/bytecode"
 	"github.com/gohalo/halo/hlo/stablehlo/mlir"
+	"github.com/gohalo/halo/internal/flatbuf"
 )
 
 // The fields of the root.
@@ -77,44 +78,38 @@ const (
 )
 
 // Open reads a file. What it returns may share memory with data. The error is a [parser.ErrorList].
-func Open(name string, data []byte) (f *File, err error) {
-	defer func() {
-		if x := recover(); x != nil {
-			e, mine := x.(failure)
-			if !mine {
-				panic(x)
-			}
-			f, err = nil, parser.ErrorList{{File: name, Msg: e.msg}}
-		}
-	}()
-	b := buffer(data)
-	return read(b.tableAt(b.u32(0))), nil
+func Open(name string, data []byte) (*File, error) {
+	f, err := flatbuf.Read(data, read)
+	if err != nil {
+		return nil, parser.ErrorList{{File: name, Msg: err.Error()}}
+	}
+	return f, nil
 }
 
-func read(t table) *File {
+func read(t flatbuf.Table) *File {
 	f := &File{
-		Name: t.str(fieldName), Producer: t.str(fieldProducer), Version: t.number(fieldVersion, 2), Convention: t.number(fieldConvention, 2),
-		Platforms: t.strings(fieldPlatforms), Devices: t.number(fieldDevices, 4), Kept: t.numbers(fieldKept, 2),
-		Ordered: effects(t, fieldOrderedEffects), Unordered: effects(t, fieldUnorderedEffects), Module: t.data(fieldModule),
+		Name: t.String(fieldName), Producer: t.String(fieldProducer), Version: t.Number(fieldVersion, 2), Convention: t.Number(fieldConvention, 2),
+		Platforms: t.Strings(fieldPlatforms), Devices: t.Number(fieldDevices, 4), Kept: t.Numbers(fieldKept, 2),
+		Ordered: effects(t, fieldOrderedEffects), Unordered: effects(t, fieldUnorderedEffects), Module: t.Data(fieldModule),
 	}
 	if f.Version > newestVersion {
-		t.b.fail(t.at, "field %d: version %d of the serialization%s is newer than this halo knows: %d is the newest", fieldVersion, f.Version, byProducer(f.Producer), newestVersion)
+		t.Fail("field %d: version %d of the serialization%s is newer than this halo knows: %d is the newest", fieldVersion, f.Version, byProducer(f.Producer), newestVersion)
 	}
 	if f.Convention > newestConvention {
-		t.b.fail(t.at, "field %d: version %d of the calling convention is newer than this halo knows: %d is the newest", fieldConvention, f.Convention, newestConvention)
+		t.Fail("field %d: version %d of the calling convention is newer than this halo knows: %d is the newest", fieldConvention, f.Convention, newestConvention)
 	}
 	if len(f.Module) == 0 {
-		t.b.fail(t.at, "field %d: there is no program in the file", fieldModule)
+		t.Fail("field %d: there is no program in the file", fieldModule)
 	}
 	if f.Devices == 0 {
-		f.Devices = t.number(fieldDevicesShort, 2)
+		f.Devices = t.Number(fieldDevicesShort, 2)
 	}
-	_, f.HasVJP = t.table(fieldVJP)
+	_, f.HasVJP = t.Table(fieldVJP)
 	f.Arguments = leaves(t, fieldInTree, fieldInAvals, fieldInAvalIndices)
 	f.Results = leaves(t, fieldOutTree, fieldOutAvals, fieldOutAvalIndices)
 	for _, k := range f.Kept {
 		if k >= int64(len(f.Arguments)) {
-			t.b.fail(t.at, "field %d: argument %d reaches the program, there are %d", fieldKept, k, len(f.Arguments))
+			t.Fail("field %d: argument %d reaches the program, there are %d", fieldKept, k, len(f.Arguments))
 		}
 	}
 	return f
@@ -128,8 +123,8 @@ func byProducer(version string) string {
 	return fmt.Sprintf(" (by JAX %.40q)", version)
 }
 
-func effects(t table, slot int64) (names []string) {
-	t.tables(slot, func(e table) { names = append(names, e.str(0)) })
+func effects(t flatbuf.Table, slot int64) (names []string) {
+	t.Tables(slot, func(e flatbuf.Table) { names = append(names, e.String(0)) })
 	return names
 }
 
@@ -139,33 +134,33 @@ var dtypes = []string{"pred", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u6
 	"key<rbg>", "key<unsafe_rbg>"}
 
 // leaves are the arrays of a tree. Types are listed, or are numbers in the list of different types.
-func leaves(t table, tree, avals, indices int64) []Leaf {
+func leaves(t flatbuf.Table, tree, avals, indices int64) []Leaf {
 	var types []Leaf
-	list := func(a table) {
+	list := func(a flatbuf.Table) {
 		l := Leaf{Type: "token"}
-		if a.number(0, 1) == 0 {
-			d := a.number(2, 1)
+		if a.Number(0, 1) == 0 {
+			d := a.Number(2, 1)
 			if d >= int64(len(dtypes)) {
-				t.b.fail(a.at, "element type %d is unknown", d)
+				a.Fail("element type %d is unknown", d)
 			}
-			l.Type, l.Shape = dtypes[d], a.strings(1)
+			l.Type, l.Shape = dtypes[d], a.Strings(1)
 		}
 		types = append(types, l)
 	}
-	if numbers := t.numbers(indices, 4); len(numbers) > 0 {
-		t.tables(fieldUniqueAvals, list)
+	if numbers := t.Numbers(indices, 4); len(numbers) > 0 {
+		t.Tables(fieldUniqueAvals, list)
 		unique := types
 		types = nil
 		for _, n := range numbers {
 			if n >= int64(len(unique)) {
-				t.b.fail(t.at, "field %d: type %d, there are %d", indices, n, len(unique))
+				t.Fail("field %d: type %d, there are %d", indices, n, len(unique))
 			}
 			types = append(types, unique[n])
 		}
 	} else {
-		t.tables(avals, list)
+		t.Tables(avals, list)
 	}
-	if root, ok := t.table(tree); ok {
+	if root, ok := t.Table(tree); ok {
 		names := names(root, "", 0, nil)
 		if len(names) == len(types) {
 			for i := range types {
@@ -209,17 +204,17 @@ const (
 )
 
 // names adds the places of the leaves below a node.
-func names(t table, place string, depth int, list []string) []string {
+func names(t flatbuf.Table, place string, depth int, list []string) []string {
 	if depth > maxTree || len(list) > maxLeaves {
-		t.b.fail(t.at, "the tree of arguments is too large")
+		t.Fail("the tree of arguments is too large")
 	}
-	kind := t.number(0, 1)
+	kind := t.Number(0, 1)
 	if kind == nodeLeaf {
 		return append(list, place)
 	}
-	keys := t.strings(2)
+	keys := t.Strings(2)
 	i := 0
-	t.tables(1, func(child table) {
+	t.Tables(1, func(child flatbuf.Table) {
 		step := fmt.Sprintf("[%d]", i)
 		if i < len(keys) && kind == nodeDict {
 			step = fmt.Sprintf("['%s']", keys[i])

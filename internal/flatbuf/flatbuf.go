@@ -1,12 +1,29 @@
-package export
+// Package flatbuf reads FlatBuffers. Google's runtime for Go checks no offset; here whatever leads out of the buffer is an error.
+package flatbuf
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 )
 
-// failure is an error on its way to Open.
+// failure is an error on its way to Read.
 type failure struct{ msg string }
+
+// Read gives read the table at the root of a buffer. What read finds wrong, it says with [Table.Fail], which ends it; so do the methods that read fields.
+func Read[T any](data []byte, read func(Table) T) (v T, err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			f, mine := x.(failure)
+			if !mine {
+				panic(x)
+			}
+			err = errors.New(f.msg)
+		}
+	}()
+	b := buffer(data)
+	return read(b.tableAt(b.u32(0))), nil
+}
 
 // buffer is a flatbuffer. Whatever is out of it is an error.
 type buffer []byte
@@ -25,8 +42,8 @@ func (b buffer) bytes(at, n int64) []byte {
 func (b buffer) u16(at int64) int64 { return int64(binary.LittleEndian.Uint16(b.bytes(at, 2))) }
 func (b buffer) u32(at int64) int64 { return int64(binary.LittleEndian.Uint32(b.bytes(at, 4))) }
 
-// table is a table of the buffer.
-type table struct {
+// Table is a table of the buffer. Fields are named by their slots.
+type Table struct {
 	b      buffer
 	at     int64
 	vtable int64
@@ -34,18 +51,21 @@ type table struct {
 }
 
 // tableAt is the table at an offset. Its list of fields stands before or after it.
-func (b buffer) tableAt(at int64) table {
+func (b buffer) tableAt(at int64) Table {
 	vtable := at - int64(int32(b.u32(at)))
 	size := b.u16(vtable)
 	if size < 4 || size%2 != 0 {
 		b.fail(vtable, "a table whose list of fields has %d bytes", size)
 	}
 	b.bytes(vtable, size)
-	return table{b, at, vtable, (size - 4) / 2}
+	return Table{b, at, vtable, (size - 4) / 2}
 }
 
+// Fail ends what reads the table, and says where that was.
+func (t Table) Fail(format string, args ...any) { t.b.fail(t.at, format, args...) }
+
 // field is where a field stands, 0 when it is absent.
-func (t table) field(slot int64) int64 {
+func (t Table) field(slot int64) int64 {
 	if slot >= t.fields {
 		return 0
 	}
@@ -56,8 +76,8 @@ func (t table) field(slot int64) int64 {
 	return t.at + off
 }
 
-// number reads a field of size bytes, unsigned; 0 when it is absent.
-func (t table) number(slot, size int64) int64 {
+// Number reads a field of size bytes, unsigned; 0 when it is absent.
+func (t Table) Number(slot, size int64) int64 {
 	at := t.field(slot)
 	if at == 0 {
 		return 0
@@ -70,7 +90,7 @@ func (t table) number(slot, size int64) int64 {
 }
 
 // target is where an offset field leads, 0 when it is absent.
-func (t table) target(slot int64) int64 {
+func (t Table) target(slot int64) int64 {
 	at := t.field(slot)
 	if at == 0 {
 		return 0
@@ -78,8 +98,8 @@ func (t table) target(slot int64) int64 {
 	return at + t.b.u32(at)
 }
 
-// data reads a vector of bytes, or a string.
-func (t table) data(slot int64) []byte {
+// Data reads a vector of bytes, or a string.
+func (t Table) Data(slot int64) []byte {
 	at := t.target(slot)
 	if at == 0 {
 		return nil
@@ -87,10 +107,11 @@ func (t table) data(slot int64) []byte {
 	return t.b.bytes(at+4, t.b.u32(at))
 }
 
-func (t table) str(slot int64) string { return string(t.data(slot)) }
+// String reads a string.
+func (t Table) String(slot int64) string { return string(t.Data(slot)) }
 
 // vector is where a vector's elements begin and how many there are.
-func (t table) vector(slot, size int64) (at, n int64) {
+func (t Table) vector(slot, size int64) (at, n int64) {
 	at = t.target(slot)
 	if at == 0 {
 		return 0, 0
@@ -100,8 +121,8 @@ func (t table) vector(slot, size int64) (at, n int64) {
 	return at + 4, n
 }
 
-// numbers reads a vector of unsigned numbers.
-func (t table) numbers(slot, size int64) []int64 {
+// Numbers reads a vector of unsigned numbers.
+func (t Table) Numbers(slot, size int64) []int64 {
 	at, n := t.vector(slot, size)
 	list := make([]int64, n)
 	for i := range list {
@@ -112,8 +133,8 @@ func (t table) numbers(slot, size int64) []int64 {
 	return list
 }
 
-// tables calls f with each table of a vector.
-func (t table) tables(slot int64, f func(table)) {
+// Tables calls f with each table of a vector.
+func (t Table) Tables(slot int64, f func(Table)) {
 	at, n := t.vector(slot, 4)
 	for i := range n {
 		p := at + 4*i
@@ -121,17 +142,17 @@ func (t table) tables(slot int64, f func(table)) {
 	}
 }
 
-// table is the table of a field.
-func (t table) table(slot int64) (table, bool) {
+// Table is the table of a field.
+func (t Table) Table(slot int64) (Table, bool) {
 	at := t.target(slot)
 	if at == 0 {
-		return table{}, false
+		return Table{}, false
 	}
 	return t.b.tableAt(at), true
 }
 
-// strings reads a vector of strings.
-func (t table) strings(slot int64) []string {
+// Strings reads a vector of strings.
+func (t Table) Strings(slot int64) []string {
 	at, n := t.vector(slot, 4)
 	list := make([]string, n)
 	for i := range list {
