@@ -15,12 +15,12 @@ var OldCallRewriter = &pass.Pass{
 	Name: "old-call-rewriter",
 	Doc: `write the custom calls of older JAX and XLA as what is written today
 
-Until JAX 0.4.33 LAPACK and BLAS took sizes and choices as operands, and gave workspaces as results; today's calls have attributes for the choices:
+In JAX 0.4.13 to 0.4.30 LAPACK, and to 0.4.35 BLAS, took sizes and choices as operands, and gave workspaces as results; today's calls have attributes for the choices:
 
 	(A, s32[]) lapack_spotrf(lower, batch, n, a)  → lapack_spotrf_ffi(a), {uplo = 76}
 
 What was a workspace is zero. A Fourier transform was a call of dynamic_ducc_fft, whose descriptor says the type, the axes and the direction; it becomes fft.
-In optimised modules of 2024 products and softmax are calls of oneDNN, with what is fused to them in the configuration; they become dot and elementwise ops. Calls whose choices
+In optimised modules of JAX 0.4.30 products and softmax are calls of oneDNN, with what is fused to them in the configuration; they become dot and elementwise ops. Calls whose choices
 are no constants, and products with weights in oneDNN's own order, stay.`,
 	About: []hlo.Opcode{hlo.OpCustomCall},
 	Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {

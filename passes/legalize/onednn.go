@@ -8,7 +8,7 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-// oneDNN is the configuration of a call of that library, as XLA:CPU wrote it in 2024.
+// oneDNN is the configuration of a call of that library, as XLA:CPU wrote it in JAX 0.4.30.
 type oneDNN struct {
 	Matmul *struct {
 		TransposeA bool     `json:"transpose_a"`

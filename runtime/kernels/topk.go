@@ -50,7 +50,7 @@ func isItsKey(t hlo.PrimitiveType) bool {
 	return t.Bits() == 8*t.ByteSize() && !t.IsComplex() && (!t.IsFloat() || t.Bits() >= 16)
 }
 
-// topKCall is XLA's custom call for the same, whose comparator is any that sorts understand by one key. Without one, as XLA wrote it until 2023, the largest come first.
+// topKCall is XLA's custom call for the same, whose comparator is any that sorts understand by one key. Without one, as TensorFlow 2.12 has it, the largest come first.
 func topKCall(s *site) (runtime.Bound, bool) {
 	result := s.in.Shape()
 	if hlo.AttrsOf[hlo.CustomCallAttrs](s.in).Target != "TopK" || s.in.NumOperands() != 1 || s.in.NumCallees() > 1 || !result.IsTuple() || result.NumElems() != 2 {

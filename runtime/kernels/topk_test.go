@@ -43,7 +43,7 @@ func TestTopKCall(t *testing.T) {
 	}
 }
 
-// TestTopKCallWithoutComparator has the call as XLA wrote it until 2023: the largest, in total order.
+// TestTopKCallWithoutComparator has the call as TensorFlow 2.12 has it: the largest, in total order.
 func TestTopKCallWithoutComparator(t *testing.T) {
 	for _, typ := range []string{"f32", "bf16", "s32", "u8", "f64"} {
 		for _, c := range []struct{ in, out string }{{"7", "7"}, {"3,40", "3,5"}, {"2,2,9", "2,2,3"}} {
