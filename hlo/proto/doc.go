@@ -6,7 +6,7 @@
 //	snap, err := proto.DecodeSnapshot(data) // module, arguments, result
 //
 //	file          what
-//	schema.go     the messages, as structs whose tags are the field numbers
+//	schema.go     the messages of modules, as structs whose tags are the field numbers; schema_data.go those of their parts
 //	plan.go       structs from and to protobuf's wire format, by tables made of the tags
 //	codec.go      what stands in a field, for each type of field
 //	open.go       which of the forms some bytes are
