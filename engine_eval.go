@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/eval"
@@ -60,8 +61,25 @@ func (e *evaluated) execute(ctx context.Context, s *Signature, x *Execution) ([]
 	return all, nil
 }
 
-// store copies results into the caller's memory.
+// store copies results into the caller's memory. A result that is an argument, in whose memory another one goes, moves out of its way first.
 func store(results, given []*hlo.Literal) error {
+	over := make(map[*byte]int, len(given)) // which result goes where
+	for i, to := range given {
+		if to != nil && len(to.Bytes()) > 0 {
+			over[&to.Bytes()[0]] = i
+		}
+	}
+	for i, r := range results {
+		if len(r.Bytes()) == 0 {
+			continue
+		}
+		if at, ok := over[&r.Bytes()[0]]; ok && at != i {
+			var err error
+			if results[i], err = hlo.NewLiteral(r.Shape(), slices.Clone(r.Bytes())); err != nil {
+				return err
+			}
+		}
+	}
 	for i, to := range given {
 		if to == nil || len(to.Bytes()) != len(results[i].Bytes()) { // of another size than its bounds
 			continue

@@ -193,7 +193,7 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 	if err != nil {
 		return err
 	}
-	results, err := p.run(ctx, args, nil, host)
+	results, err := p.run(ctx, args, donated(p.Program, args), host)
 	if err != nil {
 		if results != nil && c.Print {
 			return errors.Join(c.print(e, p.grid, results, r), err)
