@@ -261,6 +261,23 @@ func TestClosed(t *testing.T) {
 	}
 }
 
+// TestLoopState: the arguments and results of what a program calls lie in its own memory, so a loop needs no more than its state.
+func TestLoopState(t *testing.T) {
+	const text = `c { s = (s32[], f32[512,512]) parameter(0) i = s32[] get-tuple-element(s), index=0 n = s32[] constant(9) ROOT lt = pred[] compare(i, n), direction=LT }
+b { s = (s32[], f32[512,512]) parameter(0) i = s32[] get-tuple-element(s), index=0 w = f32[512,512] get-tuple-element(s), index=1
+k = s32[] constant(3) j = s32[] add(i, k) ROOT t = (s32[], f32[512,512]) tuple(j, w) }
+ENTRY e { w = f32[512,512] parameter(0) i = s32[] parameter(1) s = (s32[], f32[512,512]) tuple(i, w)
+l = (s32[], f32[512,512]) while(s), condition=c, body=b ROOT r = s32[] get-tuple-element(l), index=0 }`
+	m, err := halo.LoadBytes("m", []byte(text))
+	require.NoError(t, err)
+	const weights = 512 * 512 * 4
+	p, err := halo.Compile(t.Context(), m, halo.Options{Passes: "dce", MaxBytes: weights * 3 / 2})
+	require.NoError(t, err)
+	p.Close()
+	_, err = halo.Compile(t.Context(), m, halo.Options{Passes: "dce", MaxBytes: weights / 2})
+	assert.ErrorContains(t, err, "the limit is")
+}
+
 // TestOptions has every option that is wrong, and each that can be seen to work.
 func TestOptions(t *testing.T) {
 	const text = `lt { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }

@@ -263,6 +263,11 @@ func (p *Program) Entry() *Function {
 	return p.functions[p.metadata.Entry]
 }
 
+// isEntry reports whether f is run by the host: the arguments and results of what others call lie in their memory.
+func (p *Program) isEntry(f *Function) bool {
+	return p.metadata == nil || p.functions[p.metadata.Entry] == f
+}
+
 // Trim gives the memory of idle instances back to the allocator.
 func (p *Program) Trim() {
 	for _, f := range p.functions {

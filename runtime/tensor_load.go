@@ -378,7 +378,7 @@ func callBinder(bind TensorBinder, b *Binding) (bound Bound, err error) {
 func (l *tensorLoader) size(t *tensorFunction) error {
 	t.totalRegs = int64(len(t.regs))
 	limit := l.program.options.maxBytes()
-	if total := t.bytes(); total > limit {
+	if total := t.bytes(); total > limit && l.program.isEntry(t.fn) {
 		return l.fail(t.fn, t.fn.Location(), "", "needs %d bytes for arguments, results and arena, the limit is %d", total, limit)
 	}
 	own := make([]int64, max(len(t.segments), 1)) // scratch of each segment
