@@ -6,14 +6,15 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// What few elements are, of rows and of windows.
+// What few elements are, of rows of one array and of several, and of windows.
 const (
-	mostFolded = 8
-	mostWindow = 16
+	mostFolded   = 8
+	mostTogether = 16
+	mostWindow   = 16
 )
 
 // FoldsFew reports whether a reduction, of axes or of windows that lie inside of the array, folds so few elements into each of its results, and of such types,
-// that a loop over the results can have them written out one by one.
+// that a loop over the results can have them written out one by one. Narrow floats of one array are folded in f32 elsewhere, and rounded once.
 func FoldsFew(in hlo.Instruction) bool {
 	if in.Opcode() != hlo.OpReduce && in.Opcode() != hlo.OpReduceWindow || !in.Shape().IsStatic() {
 		return false
@@ -22,7 +23,7 @@ func FoldsFew(in hlo.Instruction) bool {
 	for i := range k {
 		s, init := in.OperandInstr(i).Shape(), in.OperandInstr(k+i).Shape()
 		t := s.Type()
-		if !s.IsStatic() || s.NumElements() == 0 || t.IsComplex() || t.IsFloat() && t.Bits() < 32 || init.Type() != t || !init.IsScalar() {
+		if !s.IsStatic() || s.NumElements() == 0 || t.IsComplex() || k == 1 && t.IsFloat() && t.Bits() < 32 || init.Type() != t || !init.IsScalar() {
 			return false
 		}
 	}
@@ -41,6 +42,9 @@ func FoldsFew(in hlo.Instruction) bool {
 	}
 	for _, axis := range hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions {
 		n *= in.OperandInstr(0).Shape().Dim(int(axis))
+	}
+	if k > 1 {
+		return n > 1 && n <= mostTogether
 	}
 	return n > 1 && n <= mostFolded
 }

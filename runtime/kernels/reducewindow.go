@@ -122,7 +122,7 @@ func (r *windowReduction[T]) hasLines(least int) bool {
 func (r *windowReduction[T]) planLines(t hlo.PrimitiveType, work int) (int, int) {
 	last := len(r.window) - 1
 	r.loop = newParallelLoop(r.lines)
-	r.every = everyLoop[T](t, int(r.window[last].Stride))
+	r.every = vec.FindEvery(t.ByteSize(), int(r.window[last].Stride))
 	return r.rows / r.out[last], work * r.out[last]
 }
 
@@ -183,20 +183,6 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 			}
 		})
 	}
-}
-
-// everyLoop takes every stride-th element, or is nil where there is no vector loop for that.
-func everyLoop[T realNumber](t hlo.PrimitiveType, stride int) vec.Loop {
-	name := vec.Of(hlo.OpConvert, vec.Sized(t.ByteSize()*stride), vec.Sized(t.ByteSize()))
-	if stride < 2 || !vec.Has(name) {
-		return nil
-	}
-	return vec.Find(name, func(n int, d, a, _, _ unsafe.Pointer) {
-		z, x := unsafe.Slice((*T)(d), n), unsafe.Slice((*T)(a), n*stride)
-		for i := range z {
-			z[i] = x[i*stride]
-		}
-	})
 }
 
 // position folds one window, in row-major order of its positions, into y.

@@ -11,7 +11,7 @@ func (p *Program) gather(f *frame, i, at, n int, b Buffers) {
 	}
 	data := b.In(l.arg)
 	var w walk
-	w.start(&p.space, &l.view, at)
+	w.start(&l.along.space, &l.along.view, at)
 	width := l.typ.ByteSize()
 	src, isRun := w.neighbours(n, data, width)
 	repeats := l.direct < 0 && w.repeats(n)

@@ -112,13 +112,16 @@ const repeatedRow = 8
 // shortRow is the length of a row below which its elements are loaded one by one.
 const shortRow = 16
 
+// everyRow is the length of a row from which on a vector loop takes elements that lie apart.
+const everyRow = 32
+
 func gatherAs[T any](m *mover, p unsafe.Pointer, n int, data []byte, w *walk) {
 	var e T
 	width := int(unsafe.Sizeof(e))
 	src := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(data))), len(data)/width)
 	dst := vec[T](p, n)
 	last, row := len(w.dims)-1, 0
-	short := last > 0 && w.dims[last] <= 64 && w.turns == nil
+	short := last > 0 && w.dims[last] <= 64 && w.turns == nil && (m.every == nil || w.dims[last] < everyRow)
 	if short {
 		row = int(w.dims[last])
 	}
@@ -148,10 +151,9 @@ func gatherAs[T any](m *mover, p unsafe.Pointer, n int, data []byte, w *walk) {
 			m.reverse(count, unsafe.Pointer(&d[0]), unsafe.Pointer(&s[0]), nil, nil)
 			continue
 		case m.every != nil: // which reads what follows an element too
-			last := first + int64(count-1)*stride
-			_ = src[last]
-			m.every(count-1, unsafe.Pointer(&d[0]), unsafe.Pointer(&src[first]), nil, nil)
-			d, first = d[count-1:], last
+			whole := int(min(int64(count), (int64(len(src))-first)/stride))
+			m.every(whole, unsafe.Pointer(&d[0]), unsafe.Pointer(&src[first]), nil, nil)
+			d, first = d[whole:], first+int64(whole)*stride
 		}
 		loadEvery(d, src, first, stride)
 	}

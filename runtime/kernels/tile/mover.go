@@ -11,7 +11,7 @@ import (
 // mover is how the elements of a view are brought into a tile that do not lie together in memory: what there are vector loops for.
 type mover struct {
 	reverse loop // for rows from back to front
-	every   loop // for rows of every second, fourth or eighth element, of which it takes the low parts of wider ones, or of every third
+	every   loop // for rows of elements that lie a few apart: see vectors.FindEvery
 	// permutation writes whole periods: the points of the axes after axis, which are few.
 	permutation  *vectors.Permutation
 	axis         int
@@ -26,21 +26,15 @@ func newMover(s *Space, v *View, width int) *mover {
 		return m
 	}
 	stride := v.Strides[last]
-	if wide := width * int(stride); s.Dims[last] >= shortRow {
+	if s.Dims[last] >= shortRow {
 		switch {
 		case stride == -1:
 			m.reverse = vectors.Find(vectors.Of(hlo.OpReverse, vectors.Sized(width)), nil)
 			return m
-		case stride == 2 || stride == 4 || stride == 8:
-			if name := vectors.Of(hlo.OpConvert, vectors.Sized(wide), vectors.Sized(width)); vectors.Has(name) {
-				m.every = vectors.Find(name, truncateLoop(wide, width))
-				return m
-			}
-		case stride == 3:
-			if m.every = thirds(width); m.every != nil {
-				return m
-			}
 		case stride == 0 || stride == 1:
+			return m
+		}
+		if m.every = vectors.FindEvery(width, int(stride)); m.every != nil {
 			return m
 		}
 	}
@@ -109,32 +103,4 @@ func (m *mover) permute(dst unsafe.Pointer, n int, data []byte, width int, w *wa
 	w.offset += int64(periods) * w.strides[m.axis]
 	w.carry(m.axis)
 	return periods * m.period
-}
-
-// thirds loads every third element of a width, or is nil.
-func thirds(width int) loop {
-	const together = 16
-	many := vectors.Find(vectors.Of(hlo.OpSlice, vectors.Sized(width)).In(vectors.Thirds), nil)
-	if many == nil {
-		return nil
-	}
-	return func(n int, d, a, _, _ unsafe.Pointer) {
-		whole := n / together * together
-		if whole > 0 {
-			many(whole, d, a, nil, nil)
-		}
-		for i := whole; i < n; i++ {
-			copyBytes(unsafe.Add(d, i*width), unsafe.Add(a, 3*i*width), width)
-		}
-	}
-}
-
-// truncateLoop takes the low parts of elements.
-func truncateLoop(from, to int) loop {
-	return func(n int, d, a, _, _ unsafe.Pointer) {
-		z, x := vec[byte](d, n*to), vec[byte](a, n*from)
-		for i := range n {
-			copy(z[i*to:][:to], x[i*from:])
-		}
-	}
 }

@@ -126,7 +126,8 @@ func (b *Builder) layOutLoad(p *Program, m *memoryPlan, i Value, direct map[int]
 		}
 	}
 	if l.mode == gathered {
-		l.mover = newMover(&p.space, &l.view, l.typ.ByteSize())
+		l.along = p.space.alone(&l.view)
+		l.mover = newMover(&l.along.space, &l.along.view, l.typ.ByteSize())
 	}
 	p.loads = append(p.loads, *l)
 }

@@ -69,8 +69,15 @@ type load struct {
 	raw    bool // the step that reads it widens it itself
 	stage  int  // register for elements as they are in memory, if widen is set
 	mover  *mover
+	along  alone // how a mover walks
 	// period, if not 0, is the number of points after which the view repeats itself: tiles that begin with it hold the same.
 	period int
+}
+
+// alone is a space and a view of it with as few dimensions as the view needs by itself, in the same order of points.
+type alone struct {
+	space Space
+	view  View
 }
 
 type loadMode uint8

@@ -1,5 +1,7 @@
 package tile
 
+import "slices"
+
 // maxRank bounds the dimensions of a space.
 const maxRank = 32
 
@@ -117,4 +119,11 @@ func (s *Space) period(v *View) int {
 		return 0
 	}
 	return int(n)
+}
+
+// alone leaves the dimensions that a view jumps between.
+func (s *Space) alone(v *View) alone {
+	a := alone{view: View{Base: v.Base, Strides: slices.Clone(v.Strides), Turns: slices.Clone(v.Turns)}}
+	a.space = s.Collapse([]*View{&a.view})
+	return a
 }

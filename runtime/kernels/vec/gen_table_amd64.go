@@ -466,7 +466,18 @@ var avx512Loops = [...]row{
 	{Name{hlo.OpGather, Taking, types{hlo.U8}}, kernel{loop: take8AVX512}},
 	{Name{hlo.OpGather, Taking, types{hlo.U16}}, kernel{loop: take16AVX512}},
 	{Name{hlo.OpGather, Taking, types{hlo.U32}}, kernel{loop: take32AVX512}},
-	{Name{hlo.OpSlice, Thirds, types{hlo.U32}}, kernel{loop: third32AVX512}},
+	{Name{hlo.OpSlice, Every3, types{hlo.U16}}, kernel{loop: every316AVX512}},
+	{Name{hlo.OpSlice, Every5, types{hlo.U16}}, kernel{loop: every516AVX512}},
+	{Name{hlo.OpSlice, Every6, types{hlo.U16}}, kernel{loop: every616AVX512}},
+	{Name{hlo.OpSlice, Every7, types{hlo.U16}}, kernel{loop: every716AVX512}},
+	{Name{hlo.OpSlice, Every8, types{hlo.U16}}, kernel{loop: every816AVX512}},
+	{Name{hlo.OpSlice, Every2, types{hlo.U32}}, kernel{loop: every232AVX512}},
+	{Name{hlo.OpSlice, Every3, types{hlo.U32}}, kernel{loop: every332AVX512}},
+	{Name{hlo.OpSlice, Every4, types{hlo.U32}}, kernel{loop: every432AVX512}},
+	{Name{hlo.OpSlice, Every5, types{hlo.U32}}, kernel{loop: every532AVX512}},
+	{Name{hlo.OpSlice, Every6, types{hlo.U32}}, kernel{loop: every632AVX512}},
+	{Name{hlo.OpSlice, Every7, types{hlo.U32}}, kernel{loop: every732AVX512}},
+	{Name{hlo.OpSlice, Every8, types{hlo.U32}}, kernel{loop: every832AVX512}},
 }
 
 // avx2Loops are the kernels on vectors of 256 bits.
@@ -870,4 +881,9 @@ var avx2Loops = [...]row{
 	{Name{hlo.OpReverse, Elementwise, types{hlo.U32}}, kernel{loop: reverse32AVX2}},
 	{Name{hlo.OpReverse, Elementwise, types{hlo.U64}}, kernel{loop: reverse64AVX2}},
 	{Name{hlo.OpGather, Elementwise, types{hlo.U32}}, kernel{loop: permute32AVX2}},
+	{Name{hlo.OpSlice, Every2, types{hlo.U32}}, kernel{loop: every232AVX2}},
+	{Name{hlo.OpSlice, Every3, types{hlo.U32}}, kernel{loop: every332AVX2}},
+	{Name{hlo.OpSlice, Every4, types{hlo.U32}}, kernel{loop: every432AVX2}},
+	{Name{hlo.OpSlice, Every5, types{hlo.U32}}, kernel{loop: every532AVX2}},
+	{Name{hlo.OpSlice, Every6, types{hlo.U32}}, kernel{loop: every632AVX2}},
 }

@@ -2286,10 +2286,65 @@ func take16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func take32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// third32AVX512 sets d to n elements of a, a multiple of 16, of which each is the third after the one before; it reads the two behind each, too.
+// every316AVX512 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
 //
 //go:noescape
-func third32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+func every316AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every516AVX512 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every516AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every616AVX512 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every616AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every716AVX512 sets d to every one of n elements of a, whole vectors, that lie 7 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every716AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every816AVX512 sets d to every one of n elements of a, whole vectors, that lie 8 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every816AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every232AVX512 sets d to every one of n elements of a, whole vectors, that lie 2 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every232AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every332AVX512 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every332AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every432AVX512 sets d to every one of n elements of a, whole vectors, that lie 4 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every432AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every532AVX512 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every532AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every632AVX512 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every632AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every732AVX512 sets d to every one of n elements of a, whole vectors, that lie 7 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every732AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every832AVX512 sets d to every one of n elements of a, whole vectors, that lie 8 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every832AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // addF32AVX2 sets d to a + b.
 //
@@ -4285,3 +4340,28 @@ func reverse64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //
 //go:noescape
 func permute32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every232AVX2 sets d to every one of n elements of a, whole vectors, that lie 2 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every232AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every332AVX2 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every332AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every432AVX2 sets d to every one of n elements of a, whole vectors, that lie 4 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every432AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every532AVX2 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every532AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every632AVX2 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every632AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)

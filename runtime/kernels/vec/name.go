@@ -27,7 +27,13 @@ const (
 	Picking             // of elements anywhere: see gen/order.go
 	PickingByPairs      // the same, for which an index is a pair of numbers
 	Taking              // of elements at offsets: see gen/order.go
-	Thirds              // of every third element
+	Every2              // of every second element, and so on: see [FindEvery]
+	Every3
+	Every4
+	Every5
+	Every6
+	Every7
+	Every8
 	Equal
 	NotEqual
 	Less
@@ -41,7 +47,7 @@ const (
 	Increased     // the result and 1
 )
 
-var modePrefixes = [...]string{Folding: "fold-", FoldingRuns: "fold-runs-", FoldingPairs: "fold-pairs-", Windowed: "window-", Scattered: "scatter-", Picking: "pick-", PickingByPairs: "pick-by-pairs-", Taking: "take-", Thirds: "third-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
+var modePrefixes = [...]string{Folding: "fold-", FoldingRuns: "fold-runs-", FoldingPairs: "fold-pairs-", Windowed: "window-", Scattered: "scatter-", Picking: "pick-", PickingByPairs: "pick-by-pairs-", Taking: "take-", Every2: "every-2-", Every3: "every-3-", Every4: "every-4-", Every5: "every-5-", Every6: "every-6-", Every7: "every-7-", Every8: "every-8-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
 	TotalLess: "lt-total-", TotalLessOrEqual: "le-total-", Rounding: "round-", RealPart: "real-", ImaginaryPart: "imaginary-", Rotating: "rotate-", Increased: "increased-"}
 
 // Of is the name of the elementwise loop for an op. One type stands for all operands and the result, else they are given in this order. Where the sign

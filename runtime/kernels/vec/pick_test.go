@@ -72,22 +72,3 @@ func TestTake(t *testing.T) {
 		}
 	}
 }
-
-// TestThirds takes every third element, and reads no further than two behind the last.
-func TestThirds(t *testing.T) {
-	loop := Find(Of(hlo.OpSlice, hlo.U32).In(Thirds), nil)
-	if loop == nil {
-		t.Skip("no loop for this processor")
-	}
-	for _, n := range []int{16, 48} {
-		src, want, got := make([]uint32, 3*n), make([]uint32, n), make([]uint32, n)
-		for i := range src {
-			src[i] = uint32(i)
-		}
-		for i := range want {
-			want[i] = src[3*i]
-		}
-		loop(n, unsafe.Pointer(&got[0]), unsafe.Pointer(&src[0]), nil, nil)
-		require.Equal(t, want, got)
-	}
-}

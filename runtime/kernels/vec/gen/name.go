@@ -13,6 +13,9 @@ func typed(key string) string {
 	if m, ok := modes[op]; ok {
 		op, mode = m.op, m.mode
 	}
+	if stride, ok := strings.CutPrefix(op, "every-"); ok {
+		op, mode = "slice", "Every"+stride
+	}
 	if bits, ok := strings.CutPrefix(forms[0], "total"); ok {
 		mode, forms[0] = "Total"+mode, "f"+bits
 	}
@@ -55,5 +58,5 @@ var modes = map[string]struct{ op, mode string }{
 	"round": {"convert", "Rounding"}, "rotate-left": {"shift-left", "Rotating"}, "increased-tanh": {"tanh", "Increased"},
 	"real-multiply": {"multiply", "RealPart"}, "imaginary-multiply": {"multiply", "ImaginaryPart"}, "real-abs": {"abs", "RealPart"}, "real-divide": {"divide", "RealPart"},
 	"imaginary-divide": {"divide", "ImaginaryPart"},
-	"fill":             {"broadcast", "Elementwise"}, "permute": {"gather", "Elementwise"}, "pick": {"gather", "Picking"}, "take": {"gather", "Taking"}, "third": {"slice", "Thirds"}, "pick-by-pairs": {"gather", "PickingByPairs"}, "count": {"iota", "Elementwise"},
+	"fill":             {"broadcast", "Elementwise"}, "permute": {"gather", "Elementwise"}, "pick": {"gather", "Picking"}, "take": {"gather", "Taking"}, "pick-by-pairs": {"gather", "PickingByPairs"}, "count": {"iota", "Elementwise"},
 }

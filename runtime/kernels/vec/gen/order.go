@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -23,47 +25,88 @@ func orders() (all []kernel) {
 		all = append(all, kernel{key: "take." + typ, doc: "sets d to n elements of a at offsets b, of s32. The last four bytes of a begin at c, where that number is repeated.",
 			lane: 4, wideOnly: true, whole: func(m *machine) { m.take(lane) }})
 	}
-	all = append(all, kernel{key: "third.32", doc: "sets d to n elements of a, a multiple of 16, of which each is the third after the one before; it reads the two behind each, too.",
-		lane: 4, wideOnly: true, whole: (*machine).third})
+	for typ, lane := range pairs("16", 2, "32", 4) {
+		for stride := 2; stride <= mostEvery; stride++ {
+			if lane == 2 && stride&(stride-1) == 0 && stride*lane <= 8 {
+				continue // the low parts of wider elements
+			}
+			all = append(all, kernel{key: fmt.Sprintf("every-%d.%s", stride, typ), doc: fmt.Sprintf("sets d to every one of n elements of a, whole vectors, that lie %d apart; it reads those up to the next, too.", stride),
+				lane: lane, wideOnly: lane == 2 || stride > mostEveryNarrow, whole: func(m *machine) { m.every(stride) }})
+		}
+	}
 	return all
 }
 
-// third picks from three vectors: what lies in the first two, and then what lies in the last.
-func (m *machine) third() {
+// Strides from which there are loops, and those with vectors of 256 bits, of which each is permuted by itself.
+const (
+	mostEvery       = 8
+	mostEveryNarrow = 6
+)
+
+// every picks from as many vectors as elements are apart: what lies in the first two, and then what lies in each of the others.
+func (m *machine) every(stride int) {
 	n, d, a := m.argument("n"), m.argument("d"), m.argument("a")
-	table := func(of func(i int) int) reg.VecVirtual {
-		x := m.ZMM()
-		for part := range 4 {
-			var bytes [16]byte
-			for i := range 4 {
-				bytes[4*i] = byte(of(4*part + i))
-			}
-			if part == 0 {
-				m.VMOVDQU32(m.table(bytes), x.(reg.Vec).AsX())
-			} else {
-				m.VINSERTI32X4(operand.U8(uint8(part)), m.table(bytes), x, x)
-			}
+	lanes := m.lanes()
+	order := func(of func(i int) int) vector {
+		var bytes [32]byte
+		for i := range lanes {
+			bytes[i] = byte(of(i))
 		}
+		x := m.vector()
+		if m.lane == 4 {
+			m.op("VPMOVZXBD", m.table([16]byte(bytes[:])), x)
+			return x
+		}
+		high := m.YMM()
+		m.op("VPMOVZXBW", m.table([16]byte(bytes[:])), x.VecVirtual.(reg.Vec).AsY())
+		m.op("VPMOVZXBW", m.table([16]byte(bytes[16:])), high)
+		m.op("VINSERTI64X4", operand.U8(1), high, x, x)
 		return x
 	}
-	const fromLast = 11 // 3i lies in the third vector
-	inFirst := table(func(i int) int { return 3 * min(i, fromLast-1) })
-	inAll := table(func(i int) int {
-		if i < fromLast {
-			return i
-		}
-		return 3*i - 32 + 16
-	})
+	from := func(j int) operand.Mem { return operand.Mem{Base: a, Disp: j * m.width()} }
+	orders := make([]vector, stride)
+	for j := range orders {
+		orders[j] = order(func(i int) int {
+			switch at := stride * i; {
+			case !m.wide:
+				return at % lanes
+			case j > 1 && at/lanes == j:
+				return lanes + at%lanes
+			case j > 1: // where it is already
+				return i
+			default:
+				return at % (2 * lanes)
+			}
+		})
+	}
 	m.Label("many")
-	x, second := m.ZMM(), m.ZMM()
-	m.VMOVDQA32(inFirst, x)
-	m.VMOVDQU32(operand.Mem{Base: a}, second)
-	m.VPERMI2D(operand.Mem{Base: a, Disp: 64}, second, x)
-	m.VPERMT2D(operand.Mem{Base: a, Disp: 128}, inAll, x)
-	m.VMOVDQU32(x, operand.Mem{Base: d})
-	m.ADDQ(operand.I32(192), a)
-	m.ADDQ(operand.I32(64), d)
-	m.SUBQ(operand.I32(16), n)
+	x := m.vector()
+	if m.wide {
+		second := m.vector()
+		m.op("VMOVDQA32", orders[1], x)
+		m.op("VMOVDQU32", from(0), second)
+		m.op("VPERMI2"+m.integerSuffix(), from(1), second, x)
+		for j := 2; j < stride; j++ {
+			m.op("VPERMT2"+m.integerSuffix(), from(j), orders[j], x)
+		}
+		m.op("VMOVDQU32", x, operand.Mem{Base: d})
+	} else {
+		m.op("VPERMD", from(0), orders[0], x)
+		for j := 1; j < stride; j++ {
+			next, here := m.vector(), 0
+			for i := range lanes {
+				if stride*i/lanes == j {
+					here |= 1 << i
+				}
+			}
+			m.op("VPERMD", from(j), orders[j], next)
+			m.op("VPBLENDD", operand.U8(uint8(here)), next, x, x)
+		}
+		m.op("VMOVDQU", x, operand.Mem{Base: d})
+	}
+	m.ADDQ(operand.I32(int32(stride*m.width())), a)
+	m.ADDQ(operand.I32(int32(m.width())), d)
+	m.SUBQ(operand.I32(int32(lanes)), n)
 	m.JNZ(operand.LabelRef("many"))
 }
 
