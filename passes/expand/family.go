@@ -15,6 +15,7 @@ var Family = pass.Family{
 		BatchedGatherScatterNormalizer,
 		BitcastDtypes,
 		Comparison,
+		ComplexFunctions,
 		Convolution4D,
 		ConvolutionCanonicalization,
 		ConvolutionPred,

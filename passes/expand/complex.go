@@ -1,0 +1,90 @@
+package expand
+
+import (
+	"math"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/passes/emit"
+)
+
+// complexFunctions are what functions of complex numbers are in terms of the parts (a, b).
+var complexFunctions = map[hlo.Opcode]func(p parts, a, b hlo.InstrID) (re, im hlo.InstrID){
+	hlo.OpSign:                parts.sign,
+	hlo.OpTanh:                parts.tanh,
+	hlo.OpTan:                 parts.tan,
+	hlo.OpExponentialMinusOne: parts.expm1,
+}
+
+// ComplexFunctions lets loops compute what else would be left to the evaluator.
+var ComplexFunctions = expander("complex-function-expander", `sign, tanh, tan and exponential-minus-one of c64 → functions of their parts
+
+Nothing overflows, and nothing cancels that does not in the function itself: the modulus of sign is taken of scaled parts, and both parts of tanh are quotients by a sum of
+squares, of which e^(2|a|) is a factor.`,
+	func(in hlo.Instruction) bool {
+		return complexFunctions[in.Opcode()] != nil && in.Shape().IsArray() && in.Shape().Type() == hlo.C64 && in.Shape().IsStatic()
+	},
+	func(at emit.At, in hlo.Instruction) hlo.InstrID {
+		z := in.Operand(0)
+		p := parts{at, at.Shape(z).Dimensions()}
+		re, im := complexFunctions[in.Opcode()](p, at.Unary(hlo.OpReal, z), at.Unary(hlo.OpImag, z))
+		return at.Binary(hlo.OpComplex, re, im)
+	})
+
+// parts writes functions of arrays of f32 with these dimensions.
+type parts struct {
+	emit.At
+	dims []int64
+}
+
+func (p parts) fill(v float64) hlo.InstrID { return p.Fill(p.Float(hlo.F32, v), p.dims...) }
+
+func (p parts) mul(x, y hlo.InstrID) hlo.InstrID { return p.Binary(hlo.OpMultiply, x, y) }
+
+func (p parts) add(x, y hlo.InstrID) hlo.InstrID { return p.Binary(hlo.OpAdd, x, y) }
+
+// sign is z / |z|, and 0 of 0. The scale keeps the modulus of the largest numbers finite, and that of the smallest precise.
+func (p parts) sign(a, b hlo.InstrID) (re, im hlo.InstrID) {
+	const large = 0x1p64
+	zero, limit := p.fill(0), p.fill(large)
+	most := p.Binary(hlo.OpMaximum, p.Unary(hlo.OpAbs, a), p.Unary(hlo.OpAbs, b))
+	scale := p.Select(p.Compare(hlo.LT, most, p.fill(1/large)), limit, p.Select(p.Compare(hlo.GT, most, limit), p.fill(1/large), p.fill(1)))
+	a, b = p.mul(a, scale), p.mul(b, scale)
+	modulus := p.Unary(hlo.OpAbs, p.Binary(hlo.OpComplex, a, b))
+	none := p.Compare(hlo.EQ, modulus, zero)
+	return p.Select(none, zero, p.Binary(hlo.OpDivide, a, modulus)), p.Select(none, zero, p.Binary(hlo.OpDivide, b, modulus))
+}
+
+// tanh is (sinh a cosh a + i sin b cos b) / (sinh² a + cos² b), of which numerators and denominator are multiplied by 4q, q = e^(-2|a|).
+func (p parts) tanh(a, b hlo.InstrID) (re, im hlo.InstrID) {
+	zero, four := p.fill(0), p.fill(4)
+	twice := p.mul(p.Unary(hlo.OpAbs, a), p.fill(-2))
+	q, rest := p.Unary(hlo.OpExponential, twice), p.Unary(hlo.OpNegate, p.Unary(hlo.OpExponentialMinusOne, twice)) // rest is 1 - q
+	s, c := p.Unary(hlo.OpSine, b), p.Unary(hlo.OpCosine, b)
+	part := p.mul(p.mul(four, q), c)
+	under := p.add(p.mul(rest, rest), p.mul(part, c))
+	sign, far := p.Unary(hlo.OpSign, a), p.Compare(hlo.EQ, p.Unary(hlo.OpAbs, a), p.fill(math.Inf(1)))
+	re = p.mul(sign, p.Binary(hlo.OpDivide, p.mul(rest, p.add(p.fill(1), q)), under))
+	im = p.Binary(hlo.OpDivide, p.mul(part, s), under)
+	flat := p.Binary(hlo.OpOr, far, p.Compare(hlo.EQ, b, zero))
+	return p.Select(far, sign, re), p.Select(flat, zero, im)
+}
+
+// tan z is -i tanh iz.
+func (p parts) tan(a, b hlo.InstrID) (re, im hlo.InstrID) {
+	re, im = p.tanh(p.Unary(hlo.OpNegate, b), a)
+	return im, p.Unary(hlo.OpNegate, re)
+}
+
+// expm1 is (e^a - 1) cos b - 2 sin² b/2 + i e^a sin b. Where e^a overflows, the product with a sine or cosine may not.
+func (p parts) expm1(a, b hlo.InstrID) (re, im hlo.InstrID) {
+	zero, half := p.fill(0), p.fill(0.5)
+	e, less := p.Unary(hlo.OpExponential, a), p.Unary(hlo.OpExponentialMinusOne, a)
+	s, c, h := p.Unary(hlo.OpSine, b), p.Unary(hlo.OpCosine, b), p.Unary(hlo.OpSine, p.mul(b, half))
+	root := p.Unary(hlo.OpExponential, p.mul(a, half))
+	over := p.Compare(hlo.EQ, e, p.fill(math.Inf(1)))
+	re = p.Binary(hlo.OpSubtract, p.mul(less, c), p.mul(p.fill(2), p.mul(h, h)))
+	re = p.Select(over, p.mul(p.mul(root, c), root), re)
+	im = p.Select(over, p.mul(p.mul(root, s), root), p.mul(e, s))
+	flat := p.Compare(hlo.EQ, b, zero)
+	return p.Select(flat, less, re), p.Select(flat, zero, im)
+}
