@@ -10,6 +10,14 @@ func (p *Program) gather(f *frame, i, at, n int, b Buffers) {
 		return
 	}
 	data := b.In(l.arg)
+	if l.columns > 0 && p.bringColumns(f, l.columns-1, at, n, data) {
+		if l.widen != nil {
+			l.widen(n, f.ptr[l.reg], f.own[l.stage], nil, nil)
+		} else {
+			f.ptr[l.reg] = f.own[l.reg]
+		}
+		return
+	}
 	var w walk
 	w.start(&l.along.space, &l.along.view, at)
 	width := l.typ.ByteSize()

@@ -26,6 +26,9 @@ func (b *Builder) layOut(p *Program) {
 	m := memoryPlan{}
 	for i := range b.values {
 		p.regs[i] = register{slot: -1, out: -1}
+	}
+	b.findColumns(p, &m, direct)
+	for i := range b.values {
 		v := &b.values[i]
 		width := lane(v.typ).ByteSize()
 		p.widths = append(p.widths, width)
@@ -105,7 +108,10 @@ func (b *Builder) directStores() map[int]bool {
 
 func (b *Builder) layOutLoad(p *Program, m *memoryPlan, i Value, direct map[int]bool) {
 	l := b.values[i].load
-	l.reg, l.stage = int(i), int(i)
+	l.reg = int(i)
+	if l.columns == 0 {
+		l.stage = int(i)
+	}
 	l.mode = p.space.mode(&l.view)
 	if l.mode == gathered && p.space.period(&l.view) > 0 {
 		delete(direct, int(i)) // a tile that repeats is made once
@@ -115,12 +121,14 @@ func (b *Builder) layOutLoad(p *Program, m *memoryPlan, i Value, direct map[int]
 			l.mode = gathered
 		}
 		l.direct = b.stores[0].out
+	} else if l.columns > 0 && !isWide(l.typ) {
+		p.regs[i] = p.regs[l.stage]
 	} else if l.mode != linear || isWide(l.typ) {
 		p.regs[i] = m.take(lane(l.typ).ByteSize())
 	}
 	if isWide(l.typ) {
 		l.widen = widenLoop(l.typ)
-		if l.mode == gathered {
+		if l.mode == gathered && l.columns == 0 {
 			p.regs = append(p.regs, m.take(l.typ.ByteSize()))
 			l.stage = len(p.regs) - 1
 		}

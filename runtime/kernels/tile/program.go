@@ -24,6 +24,7 @@ type Program struct {
 	across   bool // folds are
 	splats   []splat
 	tables   []table
+	columns  []columns
 	stages   []stage // or nil
 	regs     []register
 	weight   int
@@ -59,17 +60,18 @@ type step struct {
 type loop func(n int, d, a, b, c unsafe.Pointer)
 
 type load struct {
-	arg    int
-	reg    int
-	typ    hlo.PrimitiveType
-	view   View
-	mode   loadMode
-	direct int // the output whose memory is the register, or -1
-	widen  loop
-	raw    bool // the step that reads it widens it itself
-	stage  int  // register for elements as they are in memory, if widen is set
-	mover  *mover
-	along  alone // how a mover walks
+	arg     int
+	reg     int
+	typ     hlo.PrimitiveType
+	view    View
+	mode    loadMode
+	direct  int // the output whose memory is the register, or -1
+	widen   loop
+	raw     bool // the step that reads it widens it itself
+	stage   int  // register for elements as they are in memory, if widen is set
+	mover   *mover
+	along   alone // how a mover walks
+	columns int   // 1 and the index of the group that brings it, or 0
 	// period, if not 0, is the number of points after which the view repeats itself: tiles that begin with it hold the same.
 	period int
 }
@@ -125,6 +127,7 @@ type frame struct {
 	// How much of a load's register may be used again, and what is there: the element that it repeats, or aPeriod.
 	filled  []int
 	held    []int64
+	columns []int   // of each group of columns: 1 and the point whose row is first in the registers, or 0
 	counted []int   // how many numbers of each counter that repeats itself are in its register, from where it begins
 	walk    walk    // of a counter, whose loop is a variable and would move it to the heap
 	series  *series // that counters work on
@@ -206,6 +209,7 @@ func (p *Program) Visit(lo, hi int, b Buffers, v Visitor) {
 func (p *Program) begin(lo, hi int, b Buffers) *frame {
 	f := p.pool.Get().(*frame)
 	clear(f.filled)
+	clear(f.columns)
 	for i := range p.loads {
 		l := &p.loads[i]
 		if l.mode == uniform {
@@ -369,6 +373,7 @@ func (p *Program) newFrame() *frame {
 	}
 	f.own = slices.Clone(f.ptr)
 	f.filled, f.held = make([]int, len(p.loads)), make([]int64, len(p.loads))
+	f.columns = make([]int, len(p.columns))
 	if len(p.counters) > 0 {
 		f.series, f.counted = new(series), make([]int, len(p.counters))
 	}
