@@ -33,9 +33,10 @@ results can be results of the fusion as well. The kernel passes over each row as
 	},
 }
 
-// Limits: rows shorter than this are not worth a kernel of their own, nor are fewer elements; members and results of one fusion.
+// Limits: rows shorter than this are not worth a kernel of their own, since what its chains fold to is joined row by row, nor are fewer elements; members and results of one fusion.
 const (
-	leastRow       = 16
+	leastRow       = 48
+	leastNarrowRow = 32 // of elements that are converted, which more passes over memory would do again
 	leastRows      = 2048
 	maxRowMembers  = 256
 	maxRowProducer = 8   // searches for producers whose results are needed elsewhere
@@ -139,7 +140,11 @@ func (f *fuser) foldsLastAxis(in hlo.Instruction) bool {
 			return false
 		}
 	}
-	return last >= 0 && s.Dim(last) >= leastRow && s.NumElements() >= leastRows
+	least := int64(leastRow)
+	if isNarrow(t) {
+		least = leastNarrowRow
+	}
+	return last >= 0 && s.Dim(last) >= least && s.NumElements() >= leastRows
 }
 
 // grow takes in everything behind the seed that is computed from members alone and arrays that do not depend on members.
