@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/runtime/kernels/tile"
 	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
@@ -40,6 +42,62 @@ func TestFoldsFew(t *testing.T) {
 	}
 }
 
+// TestArgmaxOfShortRows writes out rows of all lengths, of which the columns come one by one or together; and rows whose last columns are not there.
+func TestArgmaxOfShortRows(t *testing.T) {
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		for _, code := range []bool{false, true} {
+			undo := func() {}
+			if code {
+				undo = tile.CodeAtOnce()
+			}
+			for _, typ := range []string{"f32", "bf16", "f16", "f64", "s32", "u8", "s16"} {
+				choose := strings.ReplaceAll(argmax, "T[", typ+"[")
+				for run := 2; run <= 17; run++ {
+					for _, rows := range []int{5, 1500} {
+						text := "(T[R], s32[R]) fusion(T[R,N], T[]), kind=kInput, calls={ x = T[R,N] parameter(0) i = T[] parameter(1) n = s32[R,N] iota(), iota_dimension=1 k = s32[] constant(0) " +
+							"ROOT r = (T[R], s32[R]) reduce(x, n, i, k), dimensions={1}, to_apply=" + choose + " }"
+						kernelCase{text: strings.NewReplacer("T[", typ+"[", "R,N", fmt.Sprintf("%d,%d", rows, run), "R]", fmt.Sprintf("%d]", rows)).Replace(text), small: rows > 5}.check(t)
+					}
+				}
+			}
+			undo()
+		}
+		restore()
+	}
+}
+
+// TestColumns computes with most columns of rows, that the array ends in the middle of or not, and with few of them.
+func TestColumns(t *testing.T) {
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		for _, typ := range []string{"f32", "bf16", "u8", "f64", "c64"} {
+			for _, columns := range []int{3, 5, 7, 8} {
+				text := &strings.Builder{}
+				fmt.Fprintf(text, "T[2100] fusion(T[2100,8]), kind=kLoop, calls={ x = T[2100,8] parameter(0) ")
+				for i := range columns {
+					fmt.Fprintf(text, "p%d = T[2100,1] slice(x), slice={[0:2100],[%d:%d]} c%d = T[2100] reshape(p%d) ", i, i, i+1, i, i)
+				}
+				text.WriteString("t1 = T[2100] add(c0, c1) ")
+				for i := 2; i < columns; i++ {
+					fmt.Fprintf(text, "t%d = T[2100] add(t%d, c%d) ", i, i-1, i)
+				}
+				fmt.Fprintf(text, "ROOT r = T[2100] subtract(t%d, c0) }", columns-1)
+				kernelCase{text: strings.ReplaceAll(text.String(), "T[", typ+"["), small: true}.check(t)
+			}
+			// Columns of an array that is read as rows of five from its third element on, and whose last row is not whole.
+			rows := "T[400] fusion(T[2001]), kind=kLoop, calls={ x = T[2001] parameter(0) a = T[400] slice(x), slice={[3:1999:5]} b = T[400] slice(x), slice={[4:2000:5]} " +
+				"c = T[400] slice(x), slice={[5:2001:5]} d = T[400] slice(x), slice={[2:1998:5]} e = T[400] add(a, b) f = T[400] add(c, d) ROOT r = T[400] subtract(e, f) }"
+			kernelCase{text: strings.ReplaceAll(rows, "T[", typ+"["), small: true}.check(t)
+			// Pairs, beside what repeats itself: the first can be read without regard to rows.
+			pairs := "T[6,5,40] fusion(T[6,5,80], T[6,40]), kind=kLoop, calls={ x = T[6,5,80] parameter(0) y = T[6,40] parameter(1) a = T[6,5,40] slice(x), slice={[0:6],[0:5],[0:80:2]} " +
+				"b = T[6,5,40] slice(x), slice={[0:6],[0:5],[1:80:2]} c = T[6,5,40] broadcast(y), dimensions={0,2} d = T[6,5,40] add(a, c) ROOT r = T[6,5,40] subtract(d, b) }"
+			kernelCase{text: strings.ReplaceAll(pairs, "T[", typ+"["), small: true}.check(t)
+		}
+		restore()
+	}
+}
+
 // TestFoldedPoints: a few elements of numbers as wide as registers hold them, and windows that lie inside of the array.
 func TestFoldedPoints(t *testing.T) {
 	for text, want := range map[string][][]int64{
@@ -56,5 +114,11 @@ func TestFoldedPoints(t *testing.T) {
 		if want != nil {
 			require.Equal(t, want, analysis.FoldedPoints(in), text)
 		}
+	}
+	for text, want := range map[string]bool{
+		"(bf16[4], s32[4]) reduce(bf16[4,16], s32[4,16], bf16[], s32[]), dimensions={1}, to_apply=": true,
+		"(bf16[4], s32[4]) reduce(bf16[4,17], s32[4,17], bf16[], s32[]), dimensions={1}, to_apply=": false,
+	} {
+		require.Equal(t, want, analysis.FoldsFew(siteOf(t, text+strings.ReplaceAll(argmax, "T[", "bf16[")).in), text)
 	}
 }

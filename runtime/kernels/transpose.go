@@ -59,8 +59,12 @@ type squares struct {
 	matrices, strips int
 }
 
-// stripSize is how many columns of the operand a piece of work has, at least.
-const stripSize = 64
+// stripSize is how many columns of the operand a piece of work has. Of few rows it has more: the last columns of a piece are no whole square.
+const (
+	stripSize = 64
+	fewRows   = 8
+	longStrip = 1024
+)
 
 func squaresAs[T square.Element](b *box, input, output place) (rewriting, bool) {
 	q := &squares{matrices: 1}
@@ -84,16 +88,20 @@ func squaresAs[T square.Element](b *box, input, output place) (rewriting, bool) 
 			q.matrices *= d
 		}
 	}
-	q.strips = (q.cols-1)/stripSize + 1
+	strip := stripSize
+	if q.rows < fewRows {
+		strip = longStrip
+	}
+	q.strips = (q.cols-1)/strip + 1
 	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
 		src, dst := elems[T](input.of(f)), elems[T](output.of(f))
 		for task := lo; task < hi; task++ {
 			from, to := q.at(task / q.strips)
-			first := task % q.strips * stripSize
-			square.Transpose(dst[to+first*q.colDst:], src[from+first:], q.rows, min(stripSize, q.cols-first), q.colDst, q.rowSrc)
+			first := task % q.strips * strip
+			square.Transpose(dst[to+first*q.colDst:], src[from+first:], q.rows, min(strip, q.cols-first), q.colDst, q.rowSrc)
 		}
 	})
-	return rewriting{loop, q.matrices * q.strips, 1 + (1<<14)/(q.rows*stripSize)}, true
+	return rewriting{loop, q.matrices * q.strips, 1 + (1<<14)/(q.rows*strip)}, true
 }
 
 // at is where matrix m begins on both sides.
