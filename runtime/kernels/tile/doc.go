@@ -12,6 +12,7 @@
 //	place.go    which registers hold them
 //	space.go    Space, View: which element of an input an element of the result reads
 //	gather.go   loading through a view
+//	columns.go  loading most columns of short rows at once
 //	pick.go     loading elements at computed offsets
 //	stages.go   programs that do, stage by stage
 //	ops.go      which loop computes an op; the other files hold the loops in Go

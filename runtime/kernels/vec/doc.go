@@ -28,6 +28,8 @@
 //	name.go         Name: op, mode and types
 //	reduce.go       folds
 //	runs.go         those of short runs
+//	every.go        elements that lie a few apart
+//	permute.go      elements picked from one or two arrays
 //	vec_amd64.go    which processors have what
 //	gen_*           assembly and tables, which gen writes
 package vec
