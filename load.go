@@ -82,7 +82,7 @@ func (l Loader) LoadReader(name string, r io.Reader) (Module, error) {
 // LoadBytes is [LoadBytes] with these options.
 func (l Loader) LoadBytes(name string, data []byte) (Module, error) {
 	m, err := source.Read(name, data, source.Options{
-		Text: parser.Config{Lenient: l.Lenient}, StableHLO: stablehlo.Options{Shapes: l.Shapes}, MaxBytes: l.MaxBytes,
+		Text: parser.Config{Lenient: l.Lenient, KeepZeroSigns: true}, StableHLO: stablehlo.Options{Shapes: l.Shapes}, MaxBytes: l.MaxBytes,
 	})
 	if err != nil {
 		return Module{}, err

@@ -166,7 +166,7 @@ func (c *fmtCmd) printed(in *input, cfg printer.Config) (func(io.Writer) error, 
 	var errs parser.ErrorList
 	parts := source.Parts(in.kind, in.data)
 	for i, part := range parts {
-		m, err := parser.Config{Lenient: c.Lenient, LinesBefore: in.linesBefore + part.LinesBefore, Progress: in.passed, ProgressBytes: keptPages}.Parse(in.name, part.Text)
+		m, err := parser.Config{Lenient: c.Lenient, KeepZeroSigns: c.Write, LinesBefore: in.linesBefore + part.LinesBefore, Progress: in.passed, ProgressBytes: keptPages}.Parse(in.name, part.Text)
 		if list, ok := err.(parser.ErrorList); ok {
 			errs = append(errs, list...)
 			continue

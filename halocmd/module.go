@@ -90,6 +90,6 @@ func (e *env) verifiedModule(in *input, o moduleOptions) (halo.Module, error) {
 func parseModule(in *input) (hlo.Module, error) {
 	expectModule(in.data)
 	return source.ReadKind(in.name, in.data, in.kind, source.Options{
-		Text: parser.Config{Lenient: in.lenient, LinesBefore: in.linesBefore}, StableHLO: stablehlo.Options{Shapes: in.shapes},
+		Text: parser.Config{Lenient: in.lenient, KeepZeroSigns: true, LinesBefore: in.linesBefore}, StableHLO: stablehlo.Options{Shapes: in.shapes},
 	})
 }

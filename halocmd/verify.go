@@ -236,7 +236,7 @@ func withRules(err error) error {
 // parseStrict is parseModule, of one part of a text, with the reader's warnings; strict refuses older text that XLA refuses.
 func parseStrict(in *input, part parser.Part, strict bool, warn func(*parser.Error)) (hlo.Module, error) {
 	if in.kind == source.HLOText {
-		return parser.Config{Strict: strict, Lenient: in.lenient, Warn: warn, LinesBefore: part.LinesBefore}.Parse(in.name, part.Text)
+		return parser.Config{Strict: strict, KeepZeroSigns: true, Lenient: in.lenient, Warn: warn, LinesBefore: part.LinesBefore}.Parse(in.name, part.Text)
 	}
 	return parseModule(in)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gohalo/halo/halocmd"
 	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/internal/view"
 	"github.com/gohalo/halo/verifier"
@@ -62,7 +63,7 @@ func run(args []js.Value) (any, error) {
 
 func program(args []js.Value) (any, error) {
 	const name = "program"
-	m, err := source.Read(name, []byte(args[0].String()), source.Options{})
+	m, err := source.Read(name, []byte(args[0].String()), source.Options{Text: parser.Config{KeepZeroSigns: true}})
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ type parser struct {
 	stopped  bool // a computation has no end, or too much is wrong
 	// Frequent warnings are given once: zeros that lose their signs, threads that do not count.
 	warnedZero, warnedThread bool
+	keepsZeros               zeroSigns
 
 	// Last place whose line is known, for position.
 	lineOff, lineStart int

@@ -104,7 +104,7 @@ func (r *literalReader) real(t hlo.PrimitiveType, what, comma string) {
 		}
 	}
 	v, err := strconv.ParseFloat(s[at:end], 64)
-	if v == 0 && s[at] == '-' && skipDecimal(s, at) == 0 {
+	if v == 0 && s[at] == '-' && skipDecimal(s, at) == 0 && !p.keepZeroSigns() {
 		v = 0
 		p.negativeZero(at)
 	}
@@ -117,6 +117,27 @@ func (r *literalReader) real(t hlo.PrimitiveType, what, comma string) {
 		r.failAt(at, "%s %v is out of range for literal's primitive type %s%s namely [%s, %s].", what, v, strings.ToUpper(r.typ.String()), comma, low, high)
 	}
 	r.put(t, v)
+}
+
+// zeroSigns says whether -0 is the negative zero in a text: not asked yet, no or yes.
+type zeroSigns uint8
+
+const (
+	zeroSignsUnknown zeroSigns = iota
+	zeroSignsLost
+	zeroSignsKept
+)
+
+// keepZeroSigns finds out from the header, which is the first line that is not a comment, whether a printer wrote the text.
+func (p *parser) keepZeroSigns() bool {
+	if p.keepsZeros == zeroSignsUnknown {
+		p.keepsZeros = zeroSignsLost
+		header, _, _ := strings.Cut(p.text[skipSpace(p.text, 0):], "\n")
+		if p.KeepZeroSigns && strings.HasPrefix(header, "HloModule") && strings.Contains(header, "entry_computation_layout=") {
+			p.keepsZeros = zeroSignsKept
+		}
+	}
+	return p.keepsZeros == zeroSignsKept
 }
 
 // negativeZero warns, once for a text, of a zero that loses its sign.

@@ -52,6 +52,9 @@ type Config struct {
 	KeepMissingLayouts bool
 	// KeepAutoLayouts does so in entry_computation_layout only.
 	KeepAutoLayouts bool
+	// KeepZeroSigns reads -0 as the negative zero in a text that a printer wrote, as its entry_computation_layout tells: XLA's printer means
+	// that by -0, although its reader makes 0 of it. -0.0 is the negative zero in any text.
+	KeepZeroSigns bool
 	// Lenient keeps attributes that are not known, as written, instead of refusing them, and likewise instructions of opcodes that are not
 	// known: see [hlo.Instruction.UnknownOpcode]. So it does with known attributes whose values are not; where such an attribute is the op's
 	// own, the instruction becomes one of an opcode that is not known.
