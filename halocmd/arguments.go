@@ -76,11 +76,20 @@ func (c *runCmd) arguments(params []halo.Value, g grid) ([][]*hlo.Literal, error
 			continue
 		}
 		if isKey(key) && strings.HasPrefix(key, "d") {
-			return nil, fmt.Errorf("there is no parameter leaf %q: %s, and the program has %s", key, count(g.devices(), "device runs", "devices run"), numbered(len(params)))
+			return nil, fmt.Errorf("there is no parameter leaf %q: %s, and the program has %s%s", key, count(g.devices(), "device runs", "devices run"), numbered(len(params)), moreDevices(key, g))
 		}
 		return nil, fmt.Errorf("there is no parameter leaf %q: the program has %s", key, numbered(len(params)))
 	}
 	return args, nil
+}
+
+// moreDevices says how a device runs for which there is an input. A program without collectives runs on one, whatever its header says.
+func moreDevices(key string, g grid) string {
+	number, _, _ := strings.Cut(key[1:], "/")
+	if d, err := strconv.Atoi(number); err != nil || d < g.devices() {
+		return ""
+	}
+	return "\n  --partitions or --replicas runs it on more devices"
 }
 
 // held is the range of the devices that this process runs.

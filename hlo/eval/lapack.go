@@ -2,11 +2,8 @@ package eval
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -32,20 +29,26 @@ func init() {
 	}
 }
 
-var lapackOption = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\w+)\s*=\s*(\d+)`) })
-
-// option is a letter that the backend_config gives as a number, `uplo = 76 : ui8`.
+// option is a choice of the call, see [hlo.LapackChoice], or the one that JAX makes for Hermitian matrices if the call does not say.
 func (c *Call) option(key string, otherwise byte) byte {
-	if common := c.In.Common(); common != nil {
-		for _, m := range lapackOption().FindAllStringSubmatch(common.BackendConfig, -1) {
-			if m[1] == key {
-				if n, err := strconv.ParseUint(m[2], 10, 8); err == nil {
-					return byte(n)
-				}
-			}
-		}
+	if letter, ok := hlo.LapackChoice(c.In, key); ok {
+		return letter
 	}
 	return otherwise
+}
+
+// choice is a choice of the call that nothing else tells.
+func (c *Call) choice(key string) (byte, error) {
+	letter, ok := hlo.LapackChoice(c.In, key)
+	if !ok {
+		return 0, c.withoutConfig(key)
+	}
+	return letter, nil
+}
+
+func (c *Call) withoutConfig(key string) error {
+	return fmt.Errorf("%s without %s in its backend_config: text that is printed without backend_config, as by as_hlo_text() of JAX 0.6 and 0.7, "+
+		"does not say what is computed. StableHLO (lower(...).as_text()), exports, protos and dumps of XLA do", hlo.AttrsOf[hlo.CustomCallAttrs](c.In).Target, key)
 }
 
 // matrices is a batch of matrices, all in one slice.
@@ -124,10 +127,15 @@ func lapackTrsm(c *Call) (*hlo.Literal, error) {
 	if len(c.Args) < 2 {
 		return nil, fmt.Errorf("trsm takes two matrices")
 	}
-	trans := c.option("trans_x", 'N')
+	var letters [4]byte
+	for i, key := range []string{"side", "uplo", "diag", "trans_x"} {
+		var err error
+		if letters[i], err = c.choice(key); err != nil {
+			return nil, err
+		}
+	}
 	return solveTriangular(c.Args[0], c.Args[1], triangularSystem{
-		left: c.option("side", 'L') == 'L', lower: c.option("uplo", 'L') == 'L', unit: c.option("diag", 'N') == 'U',
-		transposed: trans != 'N', conjugated: trans == 'C',
+		left: letters[0] == 'L', lower: letters[1] == 'L', unit: letters[2] == 'U', transposed: letters[3] != 'N', conjugated: letters[3] == 'C',
 	})
 }
 

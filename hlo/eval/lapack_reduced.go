@@ -2,9 +2,7 @@ package eval
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
-	"sync"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -21,20 +19,6 @@ func init() {
 	}
 }
 
-var configEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\w+)\s*=\s*(\w+)`) })
-
-// config is an entry of the backend_config, `left = true`.
-func (c *Call) config(key string) string {
-	if common := c.In.Common(); common != nil {
-		for _, m := range configEntry().FindAllStringSubmatch(common.BackendConfig, -1) {
-			if m[1] == key {
-				return m[2]
-			}
-		}
-	}
-	return ""
-}
-
 // lapackGehrd reduces to Hessenberg form: A → (H above reflectors, tau, info).
 func lapackGehrd(c *Call) (*hlo.Literal, error) {
 	m, err := squares(c, 0)
@@ -42,10 +26,10 @@ func lapackGehrd(c *Call) (*hlo.Literal, error) {
 		return nil, err
 	}
 	low, high := 0, m.rows
-	if n, err := strconv.Atoi(c.config("low")); err == nil {
+	if n, err := strconv.Atoi(hlo.LapackEntry(c.In, "low")); err == nil {
 		low = n - 1
 	}
-	if n, err := strconv.Atoi(c.config("high")); err == nil {
+	if n, err := strconv.Atoi(hlo.LapackEntry(c.In, "high")); err == nil {
 		high = n
 	}
 	if low < 0 || high > m.rows || low > high {
@@ -87,7 +71,11 @@ func lapackOrmqr(c *Call) (*hlo.Literal, error) {
 		return nil, err
 	}
 	taus := complexOf(c.Args[1])
-	left, adjoint := c.config("left") != "false", c.config("transpose") == "true"
+	left, says := hlo.LapackFlag(c.In, "left")
+	adjoint, saysAdjoint := hlo.LapackFlag(c.In, "transpose")
+	if !says || !saysAdjoint {
+		return nil, c.withoutConfig("left and transpose")
+	}
 	n := len(taus) / max(1, a.batch)
 	side := m.cols
 	if left {

@@ -45,6 +45,32 @@ func orgqrAs[T factor.Number](s *site) (runtime.Bound, bool) {
 	}), true
 }
 
+// ormqrAs is LAPACK's ormqr from the left: (A, taus, C) → Q·C, or Qᴴ·C, with an info if wanted.
+func ormqrAs[T factor.Number](s *site) (runtime.Bound, bool) {
+	left, says := hlo.LapackFlag(s.in, "left")
+	adjoint, saysAdjoint := hlo.LapackFlag(s.in, "transpose")
+	if !left || !says || !saysAdjoint || s.in.NumOperands() != 3 || s.shape(1).Type() != s.shape(0).Type() || s.shape(2).Type() != s.shape(0).Type() {
+		return runtime.Bound{}, false
+	}
+	a, ok := batchOf(s.shape(0))
+	c, okC := batchOf(s.shape(2))
+	r, first := s.in.Shape(), s.in.Shape()
+	if r.IsTuple() && r.NumElems() > 0 {
+		first = r.Elem(0)
+	}
+	taus := int(s.shape(1).NumElements())
+	if !ok || !okC || a.batch != c.batch || a.rows != c.rows || taus%a.batch != 0 || taus/a.batch > min(a.rows, a.cols) || !first.EqualIgnoringLayout(s.shape(2)) ||
+		r.IsTuple() && !infoFollows(r, 1, a.batch) {
+		return runtime.Bound{}, false
+	}
+	k := taus / a.batch
+	return reflectors[T](s, a.batch, c.len()*max(1, k), func(qr *factor.QR[T], f *runtime.TensorFrame, b int) {
+		out, in := elems[T](f.Out(0).Data)[b*c.len():][:c.len()], elems[T](f.In(0).Data)[b*a.len():][:a.len()]
+		copy(out, elems[T](f.In(2).Data)[b*c.len():])
+		qr.Apply(factor.Dense(out, c.cols), factor.Dense(in, a.cols), a.rows, c.cols, elems[T](f.In(1).Data)[b*k:][:k], adjoint)
+	}), true
+}
+
 // reflectors runs a step of a QR factorisation on each matrix of a batch. Results that are not finite are the evaluator's.
 func reflectors[T factor.Number](s *site, batch, work int, step func(qr *factor.QR[T], f *runtime.TensorFrame, b int)) runtime.Bound {
 	slow := evaluated(s)

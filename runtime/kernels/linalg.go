@@ -2,8 +2,6 @@ package kernels
 
 import (
 	"math"
-	"regexp"
-	"strconv"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
@@ -67,9 +65,12 @@ func systemAs[T factor.Number](sys triangularSystem) chooser {
 		if !ok || !ok2 || !a.isSquare() || s.shape(1).Type() != s.shape(0).Type() || a.batch != b.batch {
 			return runtime.Bound{}, false
 		}
-		n, cols := a.rows, b.cols
+		n, unknowns, cols := a.rows, b.rows, b.cols
 		if !sys.left {
-			cols = b.rows
+			unknowns, cols = b.cols, b.rows
+		}
+		if unknowns != n || !s.in.Shape().EqualIgnoringLayout(s.shape(1)) { // of a call to LAPACK nothing else has checked this
+			return runtime.Bound{}, false
 		}
 		x := &systemSolver[T]{sys: sys, a: a, b: b, cols: cols, slow: evaluated(s)}
 		x.triangles.New = func() any { return new(factor.Triangle[T]) }
@@ -316,7 +317,10 @@ func lapackCall(s *site) (runtime.Bound, bool) {
 		if s.in.NumOperands() < 2 || !s.in.Shape().IsArray() {
 			return runtime.Bound{}, false
 		}
-		trans := lapackOption(s.in, "trans_x", 'N')
+		trans, says := hlo.LapackChoice(s.in, "trans_x")
+		if !says {
+			return runtime.Bound{}, false // the evaluator says what is missing
+		}
 		return solveSystem(s, triangularSystem{left: lapackOption(s.in, "side", 'L') == 'L', lower: lapackOption(s.in, "uplo", 'L') == 'L',
 			unit: lapackOption(s.in, "diag", 'N') == 'U', transposed: trans != 'N', conjugated: trans == 'C'})
 	case "potrf":
@@ -330,22 +334,18 @@ func lapackCall(s *site) (runtime.Bound, bool) {
 		return byType(s, syevdAs[float32, float32], syevdAs[float64, float64], syevdAs[complex64, float32], syevdAs[complex128, float64])
 	case "gesdd", "gesvd":
 		return byType(s, gesddAs[float32, float32], gesddAs[float64, float64], gesddAs[complex64, float32], gesddAs[complex128, float64])
+	case "ormqr", "unmqr":
+		return byType(s, ormqrAs[float32], ormqrAs[float64], ormqrAs[complex64], ormqrAs[complex128])
 	case "orgqr", "ungqr":
 		return byType(s, orgqrAs[float32], orgqrAs[float64], orgqrAs[complex64], orgqrAs[complex128])
 	}
 	return runtime.Bound{}, false
 }
 
-var lapackOptions = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\w+)\s*=\s*(\d+)`) })
-
-// lapackOption is a letter that the backend_config gives as a number, `uplo = 76 : ui8`.
+// lapackOption is a choice of the call, see [hlo.LapackChoice], or the one that JAX makes for Hermitian matrices if the call does not say.
 func lapackOption(in hlo.Instruction, key string, otherwise byte) byte {
-	if c := in.Common(); c != nil {
-		for _, m := range lapackOptions().FindAllStringSubmatch(c.BackendConfig, -1) {
-			if n, err := strconv.ParseUint(m[2], 10, 8); m[1] == key && err == nil {
-				return byte(n)
-			}
-		}
+	if letter, ok := hlo.LapackChoice(in, key); ok {
+		return letter
 	}
 	return otherwise
 }

@@ -179,6 +179,7 @@ func TestSmallFactors(t *testing.T) {
 func TestReflectors(t *testing.T) {
 	letters := map[string]string{"f32": "s", "f64": "d", "c64": "c"}
 	expand := map[string]string{"f32": "orgqr", "f64": "orgqr", "c64": "ungqr"}
+	apply := map[string]string{"f32": "ormqr", "f64": "ormqr", "c64": "unmqr"}
 	for _, typ := range matrixTypes {
 		for _, c := range []string{
 			`(%[1]s[2,30,30], %[1]s[2,30]) custom-call(%[1]s[2,30,30]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
@@ -186,8 +187,10 @@ func TestReflectors(t *testing.T) {
 			`(%[1]s[17,40], %[1]s[17]) custom-call(%[1]s[17,40]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
 			`%[1]s[2,30,30] custom-call(%[1]s[2,30,30], %[1]s[2,30]), custom_call_target="lapack_%[2]s%[3]s_ffi", api_version=API_VERSION_TYPED_FFI`,
 			`(%[1]s[50,40], s32[]) custom-call(%[1]s[50,40], %[1]s[19]), custom_call_target="lapack_%[2]s%[3]s_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`%[1]s[2,50,3] custom-call(%[1]s[2,50,40], %[1]s[2,40], %[1]s[2,50,3]), custom_call_target="lapack_%[2]s%[4]s_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={left = true, transpose = true}`,
+			`(%[1]s[70,9], s32[]) custom-call(%[1]s[70,60], %[1]s[45], %[1]s[70,9]), custom_call_target="lapack_%[2]s%[4]s_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={left = true, transpose = false}`,
 		} {
-			text := fmt.Sprintf(c, typ, letters[typ], expand[typ])
+			text := fmt.Sprintf(c, typ, letters[typ], expand[typ], apply[typ])
 			matrixCase(t, text, func(arg int, v []float64, n int) {
 				// Reflectors are as long as those of a factorisation: two over the square of the length of v.
 				for k := range v {

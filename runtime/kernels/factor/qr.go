@@ -140,17 +140,35 @@ func (f *QR[T]) Expand(q, a Matrix[T], m, n int, taus []T) {
 		}
 	}
 	for j := (len(taus) - 1) / panelCols * panelCols; j >= 0 && len(taus) > 0; j -= panelCols {
-		k := min(panelCols, len(taus)-j)
-		f.reset(m - j)
-		for c := range k {
-			row := f.v[c*(m-j):][:m-j]
-			for i := c + 1; i < len(row); i++ {
-				row[i] = a.Data[a.At+(j+i)*a.Row+j+c]
-			}
-			row[c] = 1
-			f.append(m-j, c, taus[j+c])
+		f.apply(q.From(j, j), m-j, n-j, f.load(a, m, j, taus), false)
+	}
+}
+
+// load takes the panel from column j on of the reflectors that lie below the diagonal of the row-major a, of m rows. It returns how many these are.
+func (f *QR[T]) load(a Matrix[T], m, j int, taus []T) int {
+	k := min(panelCols, len(taus)-j)
+	f.reset(m - j)
+	for c := range k {
+		row := f.v[c*(m-j):][:m-j]
+		for i := c + 1; i < len(row); i++ {
+			row[i] = a.Data[a.At+(j+i)*a.Row+j+c]
 		}
-		f.apply(q.From(j, j), m-j, n-j, k, false)
+		row[c] = 1
+		f.append(m-j, c, taus[j+c])
+	}
+	return k
+}
+
+// Apply replaces c[m,n] by Q·c, or Qᴴ·c, where Q is the product of the reflectors that lie below the diagonal of the row-major a, which has m rows.
+func (f *QR[T]) Apply(c, a Matrix[T], m, n int, taus []T, adjoint bool) {
+	f.init()
+	panels := (len(taus) + panelCols - 1) / panelCols
+	for p := range panels {
+		j := p * panelCols
+		if !adjoint {
+			j = (panels - 1 - p) * panelCols
+		}
+		f.apply(c.From(j, 0), m-j, n, f.load(a, m, j, taus), adjoint)
 	}
 }
 
