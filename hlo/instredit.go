@@ -64,6 +64,12 @@ func (i InstrEdit) NumOperands() int { return len(i.settled().operands()) }
 // Operand is the current operand n. It panics when n is out of range.
 func (i InstrEdit) Operand(n int) InstrID { return i.settled().operands()[n] }
 
+// NumCallees is the current number of called computations.
+func (i InstrEdit) NumCallees() int { return len(i.node().called()) }
+
+// NumControlPredecessors is the current number of control predecessors.
+func (i InstrEdit) NumControlPredecessors() int { return len(i.node().control()) }
+
 // SetOpcode changes what the instruction does. The attributes stay: see [InstrEdit.SetAttrs].
 func (i InstrEdit) SetOpcode(op Opcode) InstrEdit {
 	n := i.node()

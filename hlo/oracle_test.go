@@ -287,6 +287,41 @@ func (c *oracleComp) replaceAllUses(a, b InstrID) (n int) {
 	return n
 }
 
+// replaceInstruction makes b stand for a everywhere and removes a. It reports whether it may.
+func (c *oracleComp) replaceInstruction(a, b InstrID) bool {
+	if a == b || c.instrs[a].op == OpParameter || slices.Contains(c.instrs[b].operands, a) {
+		return a == b
+	}
+	c.replaceAllUses(a, b)
+	for _, u := range c.successors(a) {
+		l := c.instrs[u].control
+		l = slices.DeleteFunc(l, func(x InstrID) bool { return x == a })
+		if u != b && !slices.Contains(l, b) {
+			l = append(l, b)
+		}
+		c.instrs[u].control = l
+	}
+	for _, p := range c.instrs[a].control {
+		if l := &c.instrs[b].control; p != b && !slices.Contains(*l, p) {
+			*l = append(*l, p)
+		}
+	}
+	c.remove(a)
+	return true
+}
+
+// removeUnused removes those of ids that nobody uses, and then what they alone used, but no instructions of the opcode keeps.
+func (c *oracleComp) removeUnused(ids []InstrID, keeps Opcode) {
+	for _, id := range ids {
+		in := c.instrs[id]
+		if in == nil || in.op == OpParameter || in.op == keeps || c.root == id || len(c.users(id)) > 0 || len(in.control)+len(c.successors(id)) > 0 {
+			continue
+		}
+		c.remove(id)
+		c.removeUnused(in.operands, keeps)
+	}
+}
+
 // live lists the ids of the computations.
 func (o *oracleModule) live() (ids []CompID) {
 	for id, c := range o.comps {

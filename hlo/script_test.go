@@ -244,36 +244,28 @@ var localEdits = []func(s *script, c CompEdit, o *oracleComp){
 	},
 	func(s *script, c CompEdit, o *oracleComp) { // replace an instruction
 		a, b := s.instr(o), s.instr(o)
-		err := c.ReplaceInstruction(a, b)
-		if a == b || o.instrs[a].op == OpParameter || slices.Contains(o.instrs[b].operands, a) {
-			require.Equal(s.t, a == b, err == nil)
-			return
-		}
-		require.NoError(s.t, err)
-		for _, in := range o.instrs {
-			for i, x := range in.operands {
-				if x == a {
-					in.operands[i] = b
-				}
+		require.Equal(s.t, o.replaceInstruction(a, b), c.ReplaceInstruction(a, b) == nil)
+	},
+	func(s *script, c CompEdit, o *oracleComp) { // replace several
+		var list []Replacement
+		all := true
+		for range 1 + s.pick("replacements", 4) {
+			r := Replacement{s.instr(o), s.instr(o)}
+			list = append(list, r)
+			if all = o.replaceInstruction(r.Old, r.New); !all {
+				break
 			}
 		}
-		for _, u := range o.successors(a) {
-			l := o.instrs[u].control
-			l = slices.DeleteFunc(l, func(x InstrID) bool { return x == a })
-			if u != b && !slices.Contains(l, b) {
-				l = append(l, b)
-			}
-			o.instrs[u].control = l
+		require.Equal(s.t, all, c.ReplaceInstructions(list) == nil)
+	},
+	func(s *script, c CompEdit, o *oracleComp) { // remove what is not used
+		ids := s.operands(o)
+		keeps := []Opcode{OpAbs, OpAdd}[s.pick("keeps", 2)]
+		isMany := len(ids) >= len(o.instrs)/16
+		require.Equal(s.t, isMany, c.RemoveUnused(ids, func(in InstrEdit) bool { return in.Opcode() != keeps }))
+		if isMany {
+			o.removeUnused(ids, keeps)
 		}
-		for _, p := range o.instrs[a].control {
-			if l := &o.instrs[b].control; p != b && !slices.Contains(*l, p) {
-				*l = append(*l, p)
-			}
-		}
-		if o.root == a {
-			o.root = b
-		}
-		o.remove(a)
 	},
 	func(s *script, c CompEdit, o *oracleComp) { o.compare(s.t, c.View()) },
 	func(s *script, c CompEdit, o *oracleComp) { // users in the session

@@ -22,7 +22,7 @@ func Release(c hlo.CompEdit, id hlo.InstrID, kept func(hlo.InstrID)) {
 			continue
 		}
 		if c.UserCount(id) == 0 && c.Root() != id {
-			if in := c.At(id); removable(in) {
+			if in := c.Instr(id); removable(in) { // no view: the next step would make another
 				mark := len(work)
 				for i := in.NumOperands() - 1; i >= 0; i-- {
 					work = append(work, in.Operand(i))
@@ -39,7 +39,17 @@ func Release(c hlo.CompEdit, id hlo.InstrID, kept func(hlo.InstrID)) {
 	}
 }
 
-func removable(in hlo.Instruction) bool {
+// ReleaseAll is Release of one after the other.
+func ReleaseAll(c hlo.CompEdit, ids []hlo.InstrID) {
+	if len(ids) == 0 || c.RemoveUnused(ids, removable) {
+		return
+	}
+	for _, id := range ids {
+		Release(c, id, nil)
+	}
+}
+
+func removable(in hlo.InstrEdit) bool {
 	const keeps = hlo.TraitSideEffect | hlo.TraitCollective | hlo.TraitRandom | hlo.TraitTokens | hlo.TraitAsyncStart | hlo.TraitAsyncDone
 	return in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpCustomCall && !hlo.IsAsync(in.Opcode()) && in.NumCallees() == 0 &&
 		in.NumControlPredecessors() == 0 && hlo.Info(in.Opcode()).Traits&keeps == 0

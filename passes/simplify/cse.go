@@ -50,7 +50,7 @@ func cse(o pass.Options, layouts bool) *pass.Pass {
 }
 
 func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computation, effects *analysis.SideEffects, layouts bool) error {
-	var merges [][2]hlo.InstrID // old, new: made when c has been read
+	var merges []hlo.Replacement // made when c has been read
 	k, windows := newClasses(pass.Fact(ctx, m, findTwins), c, layouts), analysis.FindWindows(c)
 	defer k.done()
 	for in, local := range k.ahead(c.Instructions()) {
@@ -69,16 +69,14 @@ func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computat
 			break
 		}
 		k.standsFor[in.ID()] = first
-		merges = append(merges, [2]hlo.InstrID{in.ID(), first})
+		if n := len(merges); n == cap(merges) {
+			merges = slices.Grow(merges, max(n, 8)) // twice as many: a long list moves seldom
+		}
+		merges = append(merges, hlo.Replacement{Old: in.ID(), New: first})
 		ctx.Count("instructions", 1)
 		ctx.Count("bytes", in.Shape().ByteSize())
 	}
-	for _, r := range merges {
-		if err := ce.ReplaceInstruction(r[0], r[1]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return ce.ReplaceInstructions(merges)
 }
 
 // classes are the instructions seen so far, by what they compute. It allocates nothing for an instruction, and its tables are used again.
