@@ -240,7 +240,7 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 			hashes.add(hash)
 			t.touched += names.touch(hash)
 		})
-		b.nodes.each(func(n *instrNode) { t.touched += names.whole.touchTaken(n.name, *hashes.at(n.id)) })
+		b.nodes.each(func(n *instrNode) { t.touched += names.touchNext(n.name, *hashes.at(n.id)) })
 	}
 	made := new(builtComp)
 	controlled := false

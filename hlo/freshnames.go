@@ -17,6 +17,9 @@ type freshNames struct {
 	names [][]string
 	size  int
 
+	numbered rootFilter // roots of names with a number
+	mixed    nameSet    // those that are roots in the table beside it, too
+
 	lock sync.Mutex
 	free map[string]int64 // by root, see firstFree
 }
@@ -77,6 +80,11 @@ func (s *freshNames) take(name string, hash uint64) bool {
 	last := &s.names[len(s.names)-1]
 	*last = append(*last, name)
 	s.size++
+	if c := name[len(name)-1]; c >= '0' && c <= '9' {
+		if root, _, suffixed := splitName(name); suffixed {
+			s.numbered.add(root)
+		}
+	}
 	s.slots[i] = hash>>32<<32 | uint64(s.size)
 	return true
 }
@@ -116,20 +124,25 @@ func (s *freshNames) has(root string, n int64) bool {
 		return false
 	}
 	if n == 0 {
-		return s.hasRoot(root, HashName(root))
+		_, ok := s.rootAt(root, HashName(root))
+		return ok
+	}
+	if !s.numbered.mayHave(root) {
+		return false
 	}
 	var buf [64]byte
 	name := strconv.AppendInt(append(append(buf[:0], root...), '.'), n, 10)
-	return s.find(maphash.Bytes(nameSeed, name)|1, unsafe.String(&name[0], len(name)))
+	_, ok := s.find(maphash.Bytes(nameSeed, name)|1, unsafe.String(&name[0], len(name)))
+	return ok
 }
 
-// hasRoot is has of number 0, where the hash of the root is known.
-func (s *freshNames) hasRoot(root string, hash uint64) bool {
+// rootAt is where in the set the root is as a name of its own. The set may be nil.
+func (s *freshNames) rootAt(root string, hash uint64) (at uint32, ok bool) {
 	if s == nil || s.size == 0 {
-		return false
+		return 0, false
 	}
 	if _, _, suffixed := splitName(root); suffixed { // that whole name has another root
-		return false
+		return 0, false
 	}
 	return s.find(hash, root)
 }
@@ -142,17 +155,24 @@ func (s *freshNames) touch(hash uint64) uint64 {
 	return s.slots[hash>>32&uint64(len(s.slots)-1)]
 }
 
-// touchTaken reads what uniqueRoot will look at next if the name is in the set: the name there, and the place of `name.1`, which copies get. What
-// touch reads must be at hand. The set may be nil.
-func (s *freshNames) touchTaken(name string, hash uint64) (sum uint64) {
-	if s == nil || len(s.slots) < outOfCache || hash&1 == 0 {
-		return 0
+// seemsAt is where in the set a name of that hash seems to be. The set may be nil.
+func (s *freshNames) seemsAt(hash uint64) (at uint32, ok bool) {
+	if s == nil || s.size == 0 {
+		return 0, false
 	}
 	slot := s.slots[hash>>32&uint64(len(s.slots)-1)]
-	if slot>>32 != hash>>32 {
+	return uint32(slot) - 1, slot != 0 && slot>>32 == hash>>32
+}
+
+// touchTaken reads what uniqueRoot will look at next if the name is in the set, as seemsAt says: the name there, and the place of `name.1`, which copies get.
+func (s *freshNames) touchTaken(at uint32, name string, hash uint64) (sum uint64) {
+	if len(s.slots) < outOfCache || hash&1 == 0 {
 		return 0
 	}
-	sum = uint64(len(s.name(uint32(slot) - 1)))
+	sum = uint64(len(s.name(at)))
+	if !s.numbered.mayHave(name) {
+		return sum
+	}
 	if c := name[len(name)-1]; c >= '0' && c <= '9' && strings.IndexByte(name, '.') >= 0 {
 		return sum // its copies get other numbers
 	}
@@ -163,26 +183,23 @@ func (s *freshNames) touchTaken(name string, hash uint64) (sum uint64) {
 // outOfCache is the size of a set from which on no cache near the processor holds its slots.
 const outOfCache = 1 << 17
 
-func (s *freshNames) find(hash uint64, name string) bool {
+func (s *freshNames) find(hash uint64, name string) (at uint32, ok bool) {
 	if s.size == 0 {
-		return false
+		return 0, false
 	}
 	mask := uint64(len(s.slots) - 1)
 	for i := hash >> 32 & mask; s.slots[i] != 0; i = (i + 1) & mask {
 		if slot := s.slots[i]; slot>>32 == hash>>32 && s.name(uint32(slot)-1) == name {
-			return true
+			return uint32(slot) - 1, true
 		}
 	}
-	return false
+	return 0, false
 }
 
-// firstFree is a number up to which, and without it, all are in the set for a root. The set may be nil. Many sessions begin with it and ask for the same,
+// firstFree is a number up to which, and without it, all are in the set for a root that is a name of its own there. Many sessions begin with it and ask for the same,
 // so it is remembered if it is not small. It may be called by any number of goroutines once nothing is added to the set.
-func (s *freshNames) firstFree(root string, hash uint64) int64 {
+func (s *freshNames) firstFree(root string) int64 {
 	const small = 8
-	if s == nil || !s.hasRoot(root, hash) {
-		return 0
-	}
 	n := int64(1)
 	for n < small && s.has(root, n) {
 		n++

@@ -7,10 +7,8 @@ import "slices"
 type nameRoot struct {
 	root  string
 	under *nameRoot // of a layer below
-	next  int64
-	low   uint64 // bit set of the numbers 0 to 63
-	one   int64  // another number, if not 0
-	more  *numberSet
+	one   int64     // a number that is not among the others, if not 0
+	numbers
 }
 
 // rootTable holds the roots of a layer by name, in the order in which they came: names that are taken one after the other lie together, and one

@@ -19,6 +19,9 @@ type nameTable struct {
 	roots rootTable
 	whole *freshNames // names of the lowest table that are in no roots; it alone adds to them, while it is written
 	size  int         // names taken in this layer's roots
+	// numbers are those of roots that are whole names themselves, in a table that adds no whole names. Such roots are in no rootTable, but for those that are mixed.
+	numbers tree[numberPage]
+	text    NameRoom
 }
 
 // numberSet holds any numbers from 64, and negative ones.
@@ -33,10 +36,14 @@ func (t *nameTable) layer(epoch uint64) *nameTable {
 	if t == nil {
 		return &nameTable{epoch: epoch, whole: &freshNames{epoch: epoch}}
 	}
+	l := &nameTable{epoch: epoch, whole: t.whole, numbers: t.numbers}
 	for t.under != nil && t.size*2 >= t.under.size {
 		t = mergeNames(t, t.under)
 	}
-	return &nameTable{epoch: epoch, under: t, whole: t.whole}
+	if l.under = t; t.size == 0 && t.under != nil {
+		l.under = t.under // it has numbers alone
+	}
+	return l
 }
 
 func mergeNames(upper, lower *nameTable) *nameTable {
@@ -57,14 +64,10 @@ func mergeNames(upper, lower *nameTable) *nameTable {
 	return m
 }
 
+// taken is [numbers.taken] here and in the layers below.
 func (r *nameRoot) taken(n int64) bool {
 	for ; r != nil; r = r.under {
-		switch {
-		case n >= 0 && n < 64:
-			if r.low>>n&1 != 0 {
-				return true
-			}
-		case r.one == n || r.more.has(n):
+		if n != 0 && r.one == n || r.numbers.taken(n) {
 			return true
 		}
 	}
@@ -72,17 +75,13 @@ func (r *nameRoot) taken(n int64) bool {
 }
 
 func (r *nameRoot) take(n int64) {
-	switch {
-	case n >= 0 && n < 64:
-		r.low |= 1 << n
-	case r.one == 0 || r.one == n:
-		r.one = n
-	default:
-		if r.more == nil {
-			r.more = new(numberSet)
+	if n < 0 || n >= 64 {
+		if r.one == 0 || r.one == n {
+			r.one = n
+			return
 		}
-		r.more.add(n)
 	}
+	r.numbers.take(n)
 }
 
 func (s *numberSet) has(n int64) bool {
@@ -148,16 +147,29 @@ func (t *nameTable) unique(name string) string { return t.uniqueHashed(name, fre
 
 // uniqueHashed is unique of a name whose freshHash is known.
 func (t *nameTable) uniqueHashed(name string, hash uint64) string {
-	if t.addsWhole() && !t.inRoots(name, hash) && t.whole.take(name, hash) {
-		return name
+	if t.addsWhole() {
+		if taken, isRoot := t.inRoots(name, hash); !taken && t.whole.take(name, hash) {
+			if isRoot {
+				t.whole.mixed.add(uint32(t.whole.size) - 1)
+			}
+			return name
+		}
 	}
 	return t.uniqueRoot(name, hash)
 }
 
 // touch reads what uniqueHashed will look at first. Whoever names many instructions touches all before: the memory that no cache has comes at once then, and
 // not for one name after the other.
-func (t *nameTable) touch(hash uint64) (sum uint64) {
-	sum = t.whole.touch(hash)
+func (t *nameTable) touch(hash uint64) uint64 { return t.whole.touch(hash) }
+
+// touchNext reads what it will look at next. What touch reads must be at hand.
+func (t *nameTable) touchNext(name string, hash uint64) (sum uint64) {
+	if at, ok := t.whole.seemsAt(hash); ok {
+		sum = t.whole.touchTaken(at, name, hash)
+		if !t.whole.mixed.has(at) {
+			return sum
+		}
+	}
 	for ; t != nil; t = t.under {
 		sum += t.roots.touch(hash)
 	}
@@ -169,13 +181,14 @@ func (t *nameTable) addsWhole() bool {
 	return t.under == nil && t.whole != nil && t.whole.epoch == t.epoch
 }
 
-// inRoots reports whether a name is taken in the roots of a table that has none under it.
-func (t *nameTable) inRoots(name string, hash uint64) bool {
+// inRoots reports whether a name is taken in the roots of a table that has none under it, and whether it is the name of one of them itself.
+func (t *nameTable) inRoots(name string, hash uint64) (taken, isRoot bool) {
 	if t.roots.size == 0 {
-		return false
+		return false, false
 	}
 	root, n, suffixed := splitName(name)
-	return t.roots.find(root, rootHash(root, suffixed, hash)).taken(n)
+	r := t.roots.find(root, rootHash(root, suffixed, hash))
+	return r.taken(n), r != nil && n == 0
 }
 
 // rootHash is the [HashName] of a root that was split from a name with that freshHash.
@@ -190,47 +203,73 @@ func rootHash(root string, suffixed bool, hash uint64) uint64 {
 func (t *nameTable) uniqueRoot(name string, hash uint64) string {
 	root, n, suffixed := splitName(name)
 	ofRoot := rootHash(root, suffixed, hash)
-	r := t.roots.find(root, ofRoot)
-	if r == nil {
-		under := t.under.find(root, ofRoot)
-		made := nameRoot{root: root, under: under}
-		if under != nil {
-			made.next = under.next
-		}
-		r = t.roots.add(made, ofRoot)
+	at, isWhole := t.whole.rootAt(root, ofRoot)
+	var own *numbers
+	var r *nameRoot // nil: own is all
+	switch {
+	case isWhole && t.addsWhole():
+		t.whole.mixed.add(at)
+		fallthrough
+	case !isWhole || t.whole.mixed.has(at):
+		r = t.ownRoot(root, ofRoot)
+		own = &r.numbers
+		t.size++
+	default:
+		own = t.numbersOf(at)
 	}
-	t.size++
+	taken := func(n int64) bool {
+		if r != nil {
+			return r.taken(n)
+		}
+		return own.taken(n)
+	}
 	inWhole := func(n int64) bool {
 		if n == 0 {
-			return t.whole.hasRoot(root, ofRoot)
+			return isWhole
 		}
 		return t.whole.has(root, n)
 	}
-	free := !r.taken(n) && !inWhole(n)
+	free := !taken(n) && !inWhole(n)
 	if !free {
-		known := r.next == 0
-		if known {
-			r.next = t.whole.firstFree(root, ofRoot)
+		known := own.next == 0
+		if known && isWhole {
+			own.next = t.whole.firstFree(root)
 		}
-		for r.taken(r.next) || !known && inWhole(r.next) {
-			r.next++
+		for taken(own.next) || !known && inWhole(own.next) {
+			own.next++
 			known = false
 		}
-		n = r.next
-		r.next++
+		n = own.next
+		own.next++
 	}
-	r.take(n)
+	if r != nil {
+		r.take(n)
+	} else {
+		own.take(n)
+	}
 	switch {
 	case n != 0:
 		if free && suffixed && isCanonical(name[len(root)+1:], n) {
 			return name
 		}
-		var buf [64]byte
-		return string(strconv.AppendInt(append(append(buf[:0], root...), '.'), n, 10))
+		var buf [24]byte
+		return t.text.Join(root, string(strconv.AppendInt(append(buf[:0], '.'), n, 10)))
 	case suffixed:
 		return root + ".0"
 	}
 	return root
+}
+
+// ownRoot finds or makes what the layer knows of a root.
+func (t *nameTable) ownRoot(root string, hash uint64) *nameRoot {
+	if r := t.roots.find(root, hash); r != nil {
+		return r
+	}
+	made := nameRoot{root: root, under: t.under.find(root, hash)}
+	if made.under != nil {
+		made.next = made.under.next
+	}
+	return t.roots.add(made, hash)
 }
 
 // splitName splits name at its last '.', when what follows is a number of 64 bits.
