@@ -159,7 +159,7 @@ func (c CompEdit) View() Computation {
 		st.node.copyTo(&v.compNode, st.e.epoch)
 		v.mark = liveView{st, st.e, &v.compNode, st.viewGen, st.e.looks, st.node.name}
 		v.live = &v.mark
-		st.more().view = &v.compNode
+		st.view = &v.compNode
 	}
 	return Computation{st.view}
 }

@@ -86,13 +86,13 @@ type compState struct {
 	noted   uint32    // the count of edits when Editor.noteEdited looked last
 	removed bool
 	began   *compNode // frozen version whose order still stands, but for instructions added at the end; nil: none
+	view    *compNode // the last that was given out
 	*compTables
 }
 
 // compTables is what a session knows about a computation beyond simple edits. It is read through compState, and written through
 // [compState.more].
 type compTables struct {
-	view    *compNode
 	users   *userOverlay                // nil until asked for
 	order   *orderOverlay               // nil until the first insertion
 	forward idmap.Map[InstrID, InstrID] // uses to redirect: old to new

@@ -177,18 +177,41 @@ func (e *Editor) callCounts() *idmap.Map[CompID, int] {
 
 // countCallsOf counts all calls of a computation. What it remembers of them it forgets with the first edit.
 func (e *Editor) countCallsOf(c *compNode, by int) {
+	c.eachCallees(func(to []CompID) bool { e.countCalls(to, by); return true })
+}
+
+// Callees yields what the instructions of computation id call now, in any order, and again where it is called again. No view is made for that.
+func (e *Editor) Callees(id CompID) iter.Seq[CompID] {
+	e.check()
+	c := e.root.mustComp(id)
+	return func(yield func(CompID) bool) {
+		c.eachCallees(func(to []CompID) bool {
+			for _, id := range to {
+				if !yield(id) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+}
+
+// eachCallees yields the callees of each instruction that has any, from what is known of the computation, if it is.
+func (c *compNode) eachCallees(yield func([]CompID) bool) {
 	if c.facts.Load()&callsNobody != 0 {
 		return
 	}
 	if x := c.cached.Load(); x != nil {
 		if calls := x.calls.Load(); calls != nil {
 			for k := range calls.instrs {
-				e.countCalls(calls.callees(k), by)
+				if !yield(calls.callees(k)) {
+					return
+				}
 			}
 			return
 		}
 	}
-	c.instrs.each(func(n *instrNode) bool { e.countCalls(n.called(), by); return true })
+	c.instrs.each(func(n *instrNode) bool { return len(n.called()) == 0 || yield(n.called()) })
 }
 
 func (e *Editor) countCalls(to []CompID, by int) {

@@ -3,6 +3,7 @@ package pass
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -114,7 +115,9 @@ func (r *Runner) handOn(ctx context.Context, p *Pass, e execution) error {
 	if ch.o.Edits() != edits {
 		r.now.at = r.newStamp()
 		ch.note(r.now.at)
-		r.look(r.facts.forget)
+		if r.facts.outdate() {
+			r.look(r.facts.forget)
+		}
 	}
 	r.last[r.key(p)] = lastRun{before: before, after: r.now.at, given: given, chain: ch}
 	return nil
@@ -193,19 +196,19 @@ func (ch *chain) note(now stamp) {
 		}
 		for _, id := range edited {
 			if was, ok := ch.base.Computation(id); ok && ch.edited.Get(id) == 0 {
-				ch.calls(id, was)
+				ch.calls(id, was.Callees())
 			}
 			ch.edited.Set(id, now)
 			if e.Has(id) {
-				ch.calls(id, e.View(id))
+				ch.calls(id, e.Callees(id))
 			}
 		}
 	})
 }
 
-func (ch *chain) calls(id hlo.CompID, c hlo.Computation) {
+func (ch *chain) calls(id hlo.CompID, callees iter.Seq[hlo.CompID]) {
 	list := ch.called.Get(id)
-	list = slices.AppendSeq(list, c.Callees())
+	list = slices.AppendSeq(list, callees)
 	if len(list) > 0 {
 		slices.Sort(list)
 		ch.called.Set(id, slices.Compact(list))

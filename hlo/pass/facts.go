@@ -50,6 +50,18 @@ func remember[T any](ctx *Context, version any, find func() T) T {
 	return found
 }
 
+// outdate drops what is about modules, of which there is another version now, and reports whether there is anything about computations.
+func (f *facts) outdate() (left bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for key := range f.known {
+		if _, ok := key.version.(hlo.Module); ok {
+			delete(f.known, key)
+		}
+	}
+	return len(f.known) > 0
+}
+
 // forget drops what is about versions that m does not hold.
 func (f *facts) forget(m hlo.Module) {
 	f.mu.Lock()
