@@ -2,6 +2,7 @@
 package fuse
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
@@ -29,22 +30,19 @@ recomputing them costs less than memory does. A reduction of several arrays by a
 			f.begins(c)
 			f.findGroups()
 			f.merge()
-			var edits []func() error // the computation stays as it is until all fusions are made
 			for _, root := range f.roots {
 				results := f.results(f.leader(root))
 				members := f.size(results)
 				if root != f.place(root) || members < 2 && !f.spares(c.MustAt(root)) || !ctx.Spend("fuse") {
 					continue // a merged group is made at its place
 				}
-				edits = append(edits, f.fuse(results), f.release(results))
+				f.fuse(results)
 				ctx.Passed(c.MustAt(root), "computes %d instructions in one loop", members)
 				ctx.Count("fusions", 1)
 				ctx.Count("instructions", int64(members))
 			}
-			for _, edit := range edits {
-				if err := edit(); err != nil {
-					return m, err
-				}
+			if err := f.install(); err != nil {
+				return m, err
 			}
 		}
 		return e.Freeze(), nil
@@ -53,31 +51,92 @@ recomputing them costs less than memory does. A reduction of several arrays by a
 
 // fuser works on one computation after the other.
 type fuser struct {
-	ctx     *pass.Context
-	m       hlo.Module
-	e       *hlo.Editor
-	c       hlo.Computation
-	groups  membership
-	depth   idmap.Map[hlo.InstrID, int] // of instructions that are copied: the longest chain of them to a user that is not
-	roots   []hlo.InstrID               // in the order of their ranks
-	members idmap.Map[hlo.InstrID, int]
-	dims    idmap.Map[hlo.InstrID, hlo.Shape]   // root → an array of the dimensions of its members
-	views   idmap.Map[hlo.InstrID, bool]        // see views.go
-	folded  idmap.Map[hlo.InstrID, []hlo.Shape] // root → those of what its members fold a few elements of
-	fused   idmap.Map[hlo.InstrID, hlo.InstrID] // root → the fusion, or its part, that stands for it now
+	ctx    *pass.Context
+	m      hlo.Module
+	e      *hlo.Editor
+	c      hlo.Computation
+	groups membership
+	depth  idmap.Map[hlo.InstrID, int] // of instructions that are copied: the longest chain of them to a user that is not
+	roots  []hlo.InstrID               // in the order of their ranks
+	begun  groupList
+	views  idmap.Map[hlo.InstrID, bool]        // see views.go
+	folded idmap.Map[hlo.InstrID, []hlo.Shape] // root → those of what its members fold a few elements of
+	fused  idmap.Map[hlo.InstrID, hlo.InstrID] // of rows: root → the fusion, or its part, that stands for it now
 	// partners are the roots of merged groups by each of them.
 	partners lists
 	places   idmap.Map[hlo.InstrID, hlo.InstrID] // of merged groups, by their first root
 	windows  *analysis.Windows                   // of chains, which no fusion may narrow
-	rank     []uint32                            // place in an order with operands before users, and one; 0: not known yet
+	sequence []hlo.InstrID                       // operands before users
+	rank     []uint32                            // place in the sequence, and one; 0: not known yet
 
-	// While a fusion is made: what instructions are inside, NoInstr if they are not; which are; and the operands of those whose copies are being made.
-	inside         []hlo.InstrID
-	within, copies []hlo.InstrID
+	bodies bodyMaker
+	made   fusionList
+	room   searchRoom
+}
 
-	seen marks // of one search at a time
+// groupList is the groups that have begun.
+type groupList struct {
+	number idmap.Map[hlo.InstrID, uint32] // root → place in all, and one
+	all    pile[loopGroup]
+}
 
-	builder *hlo.ComputationBuilder // of fused computations, one after the other
+// loopGroup is what instructions have in common that become one loop.
+type loopGroup struct {
+	dims    hlo.Shape // an array of the dimensions of the members
+	members int
+}
+
+// of is the group with a root; the zero group if none has it.
+func (l *groupList) of(root hlo.InstrID) loopGroup {
+	if n := l.number.Get(root); n > 0 {
+		return *l.all.at(n - 1)
+	}
+	return loopGroup{}
+}
+
+func (l *groupList) begin(root hlo.InstrID, dims hlo.Shape) {
+	l.number.Set(root, l.all.add(loopGroup{dims, 1})+1)
+}
+
+// joins counts a member of the group with a root.
+func (l *groupList) joins(root hlo.InstrID) { l.all.at(l.number.Get(root)-1).members++ }
+
+// pile is a list that does not move when it grows: of a long one, each move would need as much memory again.
+type pile[T any] struct {
+	pieces [][]T
+	n      uint32
+}
+
+const ofPiece = 256
+
+func (p *pile[T]) at(i uint32) *T { return &p.pieces[i/ofPiece][i%ofPiece] }
+
+// add puts v at the end, and returns its place.
+func (p *pile[T]) add(v T) uint32 {
+	k := p.n / ofPiece
+	if int(k) == len(p.pieces) {
+		p.pieces = append(p.pieces, nil)
+	}
+	piece := &p.pieces[k]
+	switch i := int(p.n % ofPiece); {
+	case i < len(*piece):
+		(*piece)[i] = v
+	case k > 0 && i == 0:
+		*piece = append(make([]T, 0, ofPiece), v)
+	default:
+		*piece = append(*piece, v) // most lists are short
+	}
+	p.n++
+	return p.n - 1
+}
+
+// emptied is an empty list in the room of p.
+func (p *pile[T]) emptied() pile[T] { return pile[T]{pieces: p.pieces} }
+
+// searchRoom is what one search at a time needs, used again by the next.
+type searchRoom struct {
+	seen                             marks
+	todo, roots, all, outside, reads []hlo.InstrID
 }
 
 func newFuser(ctx *pass.Context, m hlo.Module, e *hlo.Editor) *fuser {
@@ -86,8 +145,8 @@ func newFuser(ctx *pass.Context, m hlo.Module, e *hlo.Editor) *fuser {
 
 // begins turns to a computation, and forgets all about the one before but the room that it took.
 func (f *fuser) begins(c hlo.Computation) {
-	*f = fuser{ctx: f.ctx, m: f.m, e: f.e, c: c, groups: f.groups.emptied(), roots: f.roots[:0], rank: f.rank, inside: f.inside, within: f.within, copies: f.copies,
-		seen: f.seen, builder: f.builder}
+	*f = fuser{ctx: f.ctx, m: f.m, e: f.e, c: c, groups: f.groups.emptied(), roots: f.roots[:0], begun: groupList{all: f.begun.all.emptied()}, sequence: f.sequence, rank: f.rank,
+		bodies: f.bodies, made: f.made.emptied(), room: f.room}
 }
 
 // now is what an instruction of the version before has become.
@@ -102,8 +161,9 @@ func (f *fuser) now(id hlo.InstrID) hlo.InstrID {
 // members, so no path can leave a group and come back.
 func (f *fuser) findGroups() {
 	f.windows = analysis.FindWindows(f.c)
-	order := f.findOrder()
-	for _, in := range slices.Backward(order) {
+	f.findOrder()
+	for _, id := range slices.Backward(f.sequence) {
+		in := f.c.MustAt(id)
 		if f.reduces(in) {
 			if f.joinsFolding(in) {
 				continue
@@ -128,7 +188,9 @@ func (f *fuser) findGroups() {
 			roots = nil
 		}
 		if len(roots) > 1 && !f.mayCopy(in) {
-			f.remark(in, "its users are in %d fusions, and computing it in each would cost more than its array", len(roots))
+			if f.tells(in) {
+				f.ctx.Missed(in, "not fused into its users: its users are in %d fusions, and computing it in each would cost more than its array", len(roots))
+			}
 			roots = nil
 		}
 		if len(roots) == 0 {
@@ -137,34 +199,33 @@ func (f *fuser) findGroups() {
 		}
 		f.groups.set(in.ID(), roots)
 		for _, root := range roots {
-			*f.members.At(root)++
+			f.begun.joins(root)
 		}
 	}
 	slices.Reverse(f.roots)
 }
 
 // findOrder ranks the instructions. They keep program order if operands stand before users there; a pass may have left them otherwise.
-func (f *fuser) findOrder() []hlo.Instruction {
+func (f *fuser) findOrder() {
 	n := int(f.c.IDLimit())
 	f.rank = slices.Grow(f.rank[:0], n)[:n]
 	clear(f.rank)
-	order := slices.AppendSeq(make([]hlo.Instruction, 0, f.c.NumInstructions()), f.c.Instructions())
-	if f.number(order) {
-		return order
+	f.sequence = slices.Grow(f.sequence[:0], f.c.NumInstructions())
+	if !f.number(f.c.Instructions()) {
+		f.sequence = f.sequence[:0]
+		f.number(f.c.PostOrder())
 	}
-	order = slices.AppendSeq(order[:0], f.c.PostOrder())
-	f.number(order)
-	return order
 }
 
 // number takes the ranks from an order. It reports whether operands stand before users there.
-func (f *fuser) number(order []hlo.Instruction) bool {
+func (f *fuser) number(order iter.Seq[hlo.Instruction]) bool {
 	sorted := true
-	for i, in := range order {
+	for in := range order {
 		for k := range in.NumOperands() {
 			sorted = sorted && f.rank[in.Operand(k)] > 0
 		}
-		f.rank[in.ID()] = uint32(i) + 1
+		f.sequence = append(f.sequence, in.ID())
+		f.rank[in.ID()] = uint32(len(f.sequence))
 	}
 	return sorted
 }
@@ -176,11 +237,10 @@ func (f *fuser) precedes(a, b hlo.InstrID) bool { return f.rank[a] < f.rank[b] }
 func (f *fuser) begin(in hlo.Instruction, dims hlo.Shape) {
 	f.roots = append(f.roots, in.ID())
 	f.groups.begin(in)
-	f.members.Set(in.ID(), 1)
-	f.dims.Set(in.ID(), dims)
+	f.begun.begin(in.ID(), dims)
 }
 
-// groupsOfUsers are the roots of the fusions that in could be a member of: all of its users are in them.
+// groupsOfUsers are the roots of the fusions that in could be a member of: all of its users are in them. The list holds until the next one is asked for.
 func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 	if in.IsRoot() {
 		return nil
@@ -192,41 +252,56 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 		}
 		groups := f.groups.of(user.ID())
 		if len(groups) == 0 {
-			f.remark(in, "its user %%%s, %v, is not fused", user.Name(), user.Opcode())
+			if f.tells(in) {
+				f.ctx.Missed(in, "not fused into its users: its user %%%s, %v, is not fused", user.Name(), user.Opcode())
+			}
 			return nil
 		}
 		for _, g := range groups {
 			switch {
-			case f.members.Get(g) >= maxMembers:
-				f.remark(in, "the fusion of %%%s has %d instructions already", user.Name(), maxMembers)
+			case f.begun.of(g).members >= maxMembers:
+				if f.tells(in) {
+					f.ctx.Missed(in, "not fused into its users: the fusion of %%%s has %d instructions already", user.Name(), maxMembers)
+				}
 				return nil
-			case !sameButOnes(f.dims.Get(g), in.Shape()) && !f.isFolded(in, g):
-				f.remark(in, "the fusion of %%%s runs over other dimensions", user.Name())
+			case !sameButOnes(f.begun.of(g).dims, in.Shape()) && !f.isFolded(in, g):
+				if f.tells(in) {
+					f.ctx.Missed(in, "not fused into its users: the fusion of %%%s runs over other dimensions", user.Name())
+				}
 				return nil
 			case f.windows.Narrows(in.ID(), g):
-				f.remark(in, "in the fusion of %%%s it would wait for a done that it does not need, or a start for it", user.Name())
+				if f.tells(in) {
+					f.ctx.Missed(in, "not fused into its users: in the fusion of %%%s it would wait for a done that it does not need, or a start for it", user.Name())
+				}
 				return nil
 			}
 		}
 		if roots == nil {
-			roots = slices.Clip(groups)
+			roots = groups
 			continue
 		}
-		for _, g := range groups {
-			if !slices.Contains(roots, g) {
-				roots = append(roots, g)
-			}
-		}
+		roots = f.room.unite(roots, groups)
 	}
 	return roots
 }
 
-// remark says what keeps an instruction out of the fusions of its users.
-func (f *fuser) remark(in hlo.Instruction, format string, args ...any) {
-	if !cheap(in) && f.ctx.Remarks() {
-		f.ctx.Missed(in, "not fused into its users: "+format, args...)
+// unite adds the roots of groups to a list of the membership's or of its own.
+func (r *searchRoom) unite(roots, groups []hlo.InstrID) []hlo.InstrID {
+	for _, g := range groups {
+		if slices.Contains(roots, g) {
+			continue
+		}
+		if len(roots) == 0 || len(r.roots) == 0 || &roots[0] != &r.roots[0] {
+			r.roots = append(r.roots[:0], roots...)
+		}
+		r.roots = append(r.roots, g)
+		roots = r.roots
 	}
+	return roots
 }
+
+// tells reports whether what keeps an instruction out of the fusions of its users is to be said.
+func (f *fuser) tells(in hlo.Instruction) bool { return f.ctx.Remarks() && !cheap(in) }
 
 // maxMembers bounds a fusion: more values than this do not fit the nearest cache anyway.
 const maxMembers = 512
@@ -299,89 +374,6 @@ func counts(in hlo.Instruction, most int) bool {
 		return most > 0 && counts(in.OperandInstr(0), most-1) && counts(in.OperandInstr(1), most-1)
 	}
 	return false
-}
-
-// fuse puts the members of a group, or of merged groups with these roots, into a computation of their own. What it returns puts the fusion into their
-// place.
-func (f *fuser) fuse(roots []hlo.InstrID) func() error {
-	const name = "fused_computation"
-	if f.builder == nil {
-		f.builder = f.e.NewComputation(name)
-	} else {
-		f.builder.Next(name)
-	}
-	b := f.builder
-	b.SetExecutionThread(f.c.ExecutionThread())
-	if len(f.inside) < int(f.c.IDLimit()) {
-		f.inside = slices.Repeat([]hlo.InstrID{hlo.NoInstr}, int(f.c.IDLimit()))
-	}
-	defer f.forgetInside()
-	var operands []hlo.InstrID
-	param := func(in hlo.Instruction) hlo.InstrID {
-		id := b.Append(hlo.InstrSpec{Opcode: hlo.OpParameter, Name: "param_" + in.Name(), Shape: in.Shape(),
-			Attrs: &hlo.ParameterAttrs{Number: int64(len(operands))}})
-		operands = append(operands, in.ID())
-		return id
-	}
-	var copyIn func(id hlo.InstrID) hlo.InstrID
-	copyIn = func(id hlo.InstrID) hlo.InstrID {
-		if to := f.inside[id]; to != hlo.NoInstr {
-			return to
-		}
-		in := f.c.MustAt(id)
-		var to hlo.InstrID
-		if isMember(f.groups.of(id), roots) || cheap(in) {
-			spec := hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Attrs: in.Attrs(), Callees: slices.Collect(in.Callees()),
-				Common: in.Common(), Position: in.Position()}
-			turns, from := rolls(in), len(f.copies)
-			for i := range in.NumOperands() {
-				if !turns {
-					f.copies = append(f.copies, copyIn(in.Operand(i)))
-					continue
-				}
-				o := in.OperandInstr(i)
-				f.copies = append(f.copies, b.Append(hlo.InstrSpec{Opcode: o.Opcode(), Name: o.Name(), Shape: o.Shape(), Attrs: o.Attrs(),
-					Operands: []hlo.InstrID{copyIn(o.Operand(0))}, Common: o.Common(), Position: o.Position()}))
-			}
-			spec.Operands = f.copies[from:]
-			to = b.AppendSpec(&spec)
-			f.copies = f.copies[:from]
-		} else {
-			to = param(in)
-		}
-		f.inside[id] = to
-		f.within = append(f.within, id)
-		return to
-	}
-	for _, root := range roots {
-		copyIn(root)
-	}
-	place := f.place(roots[0])
-	if roots = f.neededOutside(roots); len(roots) > 1 {
-		return f.fuseTuple(b, place, roots, operands)
-	}
-	root := roots[0]
-	in := f.c.MustAt(root)
-	kind := hlo.FusionLoop
-	if f.reduces(in) {
-		kind = hlo.FusionInput
-	}
-	spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: in.Name() + "_fusion", Shape: in.Shape(),
-		Attrs: &hlo.FusionAttrs{Kind: kind}, Callees: []hlo.CompID{b.Finish(f.inside[root])}, Common: in.Common(), Position: in.Position()}
-	return func() error {
-		ce := f.e.Computation(f.c.ID())
-		spec.Operands = f.current(operands)
-		f.fused.Set(root, ce.InsertSpecBefore(place, spec).ID())
-		return ce.ReplaceInstruction(root, f.fused.Get(root))
-	}
-}
-
-// forgetInside ends the making of a fusion.
-func (f *fuser) forgetInside() {
-	for _, id := range f.within {
-		f.inside[id] = hlo.NoInstr
-	}
-	f.within = f.within[:0]
 }
 
 // current is the operands of a fusion as they are now: those that were roots of fusions themselves have been replaced, and the session knows by

@@ -70,6 +70,9 @@ func (l *lists) of(id hlo.InstrID) []hlo.InstrID {
 
 // keep copies a list, for set.
 func (l *lists) keep(list []hlo.InstrID) (at uint32) {
+	if need := len(list) + 1; cap(l.all)-len(l.all) < need {
+		l.all = slices.Grow(l.all, max(need, len(l.all))) // twice as much: a long list moves seldom
+	}
 	l.all = append(append(l.all, hlo.InstrID(len(list))), list...)
 	return uint32(len(l.all) - len(list))
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
-	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/idmap"
 )
 
@@ -25,46 +24,91 @@ func (f *fuser) merge() {
 	if f.c.IsScheduled() {
 		return // the merged loop might have to stand both before a user of one result and after an operand of the other
 	}
-	var readers idmap.Map[hlo.InstrID, uint32] // array from outside → of lists, the one of the last groups that read it, and one
-	var lists [][]hlo.InstrID
+	var readers lastReaders
 	for i := 0; i < len(f.roots); i++ {
 		root := f.roots[i]
 		if !f.mergeable(root) {
 			continue
 		}
 		for _, array := range f.reads(root) {
-			of := readers.At(array)
-			if *of == 0 {
-				lists = append(lists, nil)
-				*of = uint32(len(lists))
+			f.mergeWith(array, root)
+			first, n := readers.of(array)
+			for reader := first; n > 0; n-- {
+				r := readers.all.at(reader)
+				f.mergeWith(r.root, root)
+				reader = r.next
 			}
-			last := &lists[*of-1]
-			for i := range len(*last) + 1 {
-				other := array
-				if i > 0 {
-					other = (*last)[i-1]
-				}
-				a, b := f.leader(other), f.leader(root)
-				if a == b || !f.mergeable(other) || !f.mayMerge(a, b) {
-					continue
-				}
-				all := slices.Concat(f.results(a), f.results(b))
-				if at, ok := f.placeFor(all); ok {
-					f.join(all, at)
-				}
-			}
-			if len(*last) == maxReaders {
-				*last = slices.Delete(*last, 0, 1)
-			}
-			*last = append(*last, root)
+			readers.add(array, root)
 		}
+	}
+}
+
+// mergeWith makes one group of those of two instructions, if they have any, and if that is well.
+func (f *fuser) mergeWith(other, root hlo.InstrID) {
+	a, b := f.leader(other), f.leader(root)
+	if a == b || !f.mergeable(other) || !f.mayMerge(a, b) {
+		return
+	}
+	all := f.both(a, b)
+	if at, ok := f.placeFor(all); ok {
+		f.join(all, at)
+	}
+}
+
+// both is the results of two groups. The list holds until the next one is asked for.
+func (f *fuser) both(a, b hlo.InstrID) []hlo.InstrID {
+	f.room.all = append(append(f.room.all[:0], f.results(a)...), f.results(b)...)
+	return f.room.all
+}
+
+// lastReaders is the last groups that have read each array.
+type lastReaders struct {
+	lists idmap.Map[hlo.InstrID, uint32] // array → place of the first in all, and one
+	all   pile[reader]
+}
+
+// reader is one in a list.
+type reader struct {
+	root hlo.InstrID
+	next uint32 // place in all; of the last: 0
+}
+
+// of is the place of the first reader of an array, and how many there are.
+func (l *lastReaders) of(array hlo.InstrID) (first uint32, n int) {
+	at := l.lists.Get(array)
+	if at == 0 {
+		return 0, 0
+	}
+	first, n = at-1, 1
+	for i := l.all.at(first).next; i > 0; n++ {
+		i = l.all.at(i).next
+	}
+	return first, n
+}
+
+// add puts a reader behind the others.
+func (l *lastReaders) add(array, root hlo.InstrID) {
+	last := l.all.add(reader{root: root})
+	at := l.lists.At(array)
+	if *at == 0 {
+		*at = last + 1
+		return
+	}
+	end, n := l.all.at(*at-1), 1
+	for ; end.next > 0; n++ {
+		end = l.all.at(end.next)
+	}
+	end.next = last
+	if n == maxReaders {
+		*at = l.all.at(*at-1).next + 1
 	}
 }
 
 // mergeable reports whether id is the root of a group that may get further results.
 func (f *fuser) mergeable(id hlo.InstrID) bool {
 	in, ok := f.c.At(id)
-	return ok && f.members.Get(id) > 0 && !f.reduces(in) && in.Shape().NumElements() >= leastMerged && analysis.SameDimensions(in.Shape(), f.dims.Get(id))
+	g := f.begun.of(id)
+	return ok && g.members > 0 && !f.reduces(in) && in.Shape().NumElements() >= leastMerged && analysis.SameDimensions(in.Shape(), g.dims)
 }
 
 // leader is the group that id has been merged into, named by one of its roots.
@@ -75,34 +119,40 @@ func (f *fuser) leader(id hlo.InstrID) hlo.InstrID {
 	return id
 }
 
-// results are the roots of a merged group.
+// results are the roots of a group, which may be merged.
 func (f *fuser) results(leader hlo.InstrID) []hlo.InstrID {
 	if p := f.partners.of(leader); len(p) > 0 {
 		return p
 	}
-	return []hlo.InstrID{leader}
+	return f.groups.of(leader) // a root is in its own group
 }
 
-// reads lists the arrays of the group's size that it reads from outside.
+// reads lists the arrays of the group's size that it reads from outside. The list holds until the next one is asked for.
 func (f *fuser) reads(root hlo.InstrID) []hlo.InstrID {
 	size := f.c.MustAt(root).Shape().NumElements()
-	return slices.DeleteFunc(f.operands([]hlo.InstrID{root}), func(id hlo.InstrID) bool {
+	f.room.reads = f.room.reads[:0]
+	for _, id := range f.operands(f.groups.of(root)) {
 		in := f.c.MustAt(id)
-		return !in.Shape().IsArray() || in.Shape().NumElements() != size && !f.readsColumns(in)
-	})
+		if in.Shape().IsArray() && (in.Shape().NumElements() == size || f.readsColumns(in)) {
+			f.room.reads = append(f.room.reads, id)
+		}
+	}
+	return f.room.reads
 }
 
-// operands lists what a group with these roots reads from outside.
-func (f *fuser) operands(roots []hlo.InstrID) (outside []hlo.InstrID) {
-	f.seen.begin(f.c)
+// operands lists what a group with these roots reads from outside. The list holds until the next one is asked for.
+func (f *fuser) operands(roots []hlo.InstrID) []hlo.InstrID {
+	r := &f.room
+	r.seen.begin(f.c)
 	for _, root := range roots {
-		f.seen.add(root)
+		r.seen.add(root)
 	}
-	for todo := slices.Clone(roots); len(todo) > 0; {
+	todo, outside := append(r.todo[:0], roots...), r.outside[:0]
+	for len(todo) > 0 {
 		in := f.c.MustAt(todo[len(todo)-1])
 		todo = todo[:len(todo)-1]
 		for o := range in.Operands() {
-			if !f.seen.add(o.ID()) {
+			if !r.seen.add(o.ID()) {
 				continue
 			}
 			switch {
@@ -113,13 +163,14 @@ func (f *fuser) operands(roots []hlo.InstrID) (outside []hlo.InstrID) {
 			}
 		}
 	}
+	r.todo, r.outside = todo, outside
 	return outside
 }
 
 // mayMerge reports whether groups a and b may become one loop: over the same dimensions, not too large, no chain narrowed, and no way from a result of
 // one through other instructions to the other.
 func (f *fuser) mayMerge(a, b hlo.InstrID) bool {
-	all := slices.Concat(f.results(a), f.results(b))
+	all := f.both(a, b)
 	for _, root := range all {
 		if f.windows.Narrows(root, all[0]) {
 			return false
@@ -130,7 +181,7 @@ func (f *fuser) mayMerge(a, b hlo.InstrID) bool {
 			}
 		}
 	}
-	return f.size(all) <= maxMembers && len(all) <= maxResults && analysis.SameDimensions(f.dims.Get(a), f.dims.Get(b)) && !f.wayAround(all)
+	return f.size(all) <= maxMembers && len(all) <= maxResults && analysis.SameDimensions(f.begun.of(a).dims, f.begun.of(b).dims) && !f.wayAround(all)
 }
 
 // wayAround reports whether something that depends on the groups of these roots, and is in none of them, is needed by one of them. It looks no
@@ -155,12 +206,13 @@ func (f *fuser) wayAround(roots []hlo.InstrID) bool {
 		}
 		return len(groups) > 0 || f.precedes(last, id)
 	}
-	var todo []hlo.InstrID
-	f.seen.begin(f.c)
+	r := &f.room
+	r.todo = r.todo[:0]
+	r.seen.begin(f.c)
 	visit := func(id hlo.InstrID) {
-		if !f.seen.has(id) && !beyond(id) {
-			f.seen.add(id)
-			todo = append(todo, id)
+		if !r.seen.has(id) && !beyond(id) {
+			r.seen.add(id)
+			r.todo = append(r.todo, id)
 		}
 	}
 	// The members of a merged group come with all its results.
@@ -193,12 +245,12 @@ func (f *fuser) wayAround(roots []hlo.InstrID) bool {
 	for _, root := range roots {
 		follow(root, true)
 	}
-	for len(todo) > 0 {
-		if f.seen.n > maxSearch {
+	for len(r.todo) > 0 {
+		if r.seen.n > maxSearch {
 			return true
 		}
-		id := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+		id := r.todo[len(r.todo)-1]
+		r.todo = r.todo[:len(r.todo)-1]
 		if inside(id) || follow(id, false) {
 			return true
 		}
@@ -228,7 +280,9 @@ func (f *fuser) placeFor(roots []hlo.InstrID) (hlo.InstrID, bool) {
 				return false
 			}
 		}
-		for todo := slices.Clone(roots); len(todo) > 0; {
+		todo := append(f.room.todo[:0], roots...)
+		defer func() { f.room.todo = todo }()
+		for len(todo) > 0 {
 			in := f.c.MustAt(todo[len(todo)-1])
 			todo = todo[:len(todo)-1]
 			for user := range in.Users() {
@@ -273,7 +327,7 @@ func (f *fuser) join(roots []hlo.InstrID, at hlo.InstrID) {
 // size is the number of instructions in a group with these results; those that are copied into several of its parts count once each.
 func (f *fuser) size(results []hlo.InstrID) (n int) {
 	for _, root := range results {
-		n += f.members.Get(root)
+		n += f.begun.of(root).members
 	}
 	return n
 }
@@ -288,7 +342,7 @@ func (f *fuser) neededOutside(roots []hlo.InstrID) []hlo.InstrID {
 	if len(roots) == 1 {
 		return roots
 	}
-	var needed []hlo.InstrID
+	needed := f.room.roots[:0]
 	for _, root := range roots {
 		in := f.c.MustAt(root)
 		outside := in.IsRoot() || in.UserCount() == 0
@@ -299,61 +353,6 @@ func (f *fuser) neededOutside(roots []hlo.InstrID) []hlo.InstrID {
 			needed = append(needed, root)
 		}
 	}
+	f.room.roots = needed
 	return needed
-}
-
-// fuseTuple makes the fusion of several roots, whose results are parts of a tuple.
-func (f *fuser) fuseTuple(b *hlo.ComputationBuilder, place hlo.InstrID, roots, operands []hlo.InstrID) func() error {
-	shapes, parts := make([]hlo.Shape, len(roots)), make([]hlo.InstrID, len(roots))
-	for i, root := range roots {
-		shapes[i], parts[i] = f.c.MustAt(root).Shape(), f.inside[root]
-	}
-	tuple := hlo.MakeTuple(shapes...)
-	body := b.Finish(b.Append(hlo.InstrSpec{Opcode: hlo.OpTuple, Shape: tuple, Operands: parts}))
-	at := f.c.MustAt(place)
-	spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: at.Name() + "_fusion", Shape: tuple,
-		Attrs: &hlo.FusionAttrs{Kind: hlo.FusionLoop}, Callees: []hlo.CompID{body}, Position: at.Position()}
-	if c := at.Common(); c != nil && c.Metadata != nil {
-		spec.Common = &hlo.Common{Metadata: c.Metadata}
-	}
-	results := make([]hlo.InstrSpec, len(roots))
-	for i, root := range roots {
-		results[i] = hlo.InstrSpec{Opcode: hlo.OpGetTupleElement, Shape: shapes[i], Attrs: &hlo.TupleElementAttrs{Index: int64(i)}, Common: f.c.MustAt(root).Common()}
-	}
-	return func() error {
-		ce := f.e.Computation(f.c.ID())
-		spec.Operands = f.current(operands)
-		fusion := ce.InsertSpecBefore(place, spec).ID()
-		for i, root := range roots {
-			results[i].Operands = []hlo.InstrID{fusion}
-			f.fused.Set(root, ce.InsertSpecBefore(place, results[i]).ID())
-		}
-		for _, root := range roots {
-			if err := ce.ReplaceInstruction(root, f.fused.Get(root)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-// release removes what is left of the groups with these roots. It must not stay: its operands may be defined later now.
-func (f *fuser) release(roots []hlo.InstrID) func() error {
-	operands := make([][]hlo.InstrID, len(roots))
-	for i, root := range roots {
-		operands[i] = slices.Collect(f.c.MustAt(root).OperandIDs())
-	}
-	return func() error {
-		ce := f.e.Computation(f.c.ID())
-		for i, root := range roots {
-			if ce.Has(root) {
-				pass.Release(ce, root, nil)
-				continue
-			}
-			for _, o := range operands[i] {
-				pass.Release(ce, o, nil)
-			}
-		}
-		return nil
-	}
 }

@@ -41,7 +41,7 @@ func (f *fuser) joinsFolding(in hlo.Instruction) bool {
 		return false
 	}
 	f.groups.set(in.ID(), roots)
-	*f.members.At(roots[0])++
+	f.begun.joins(roots[0])
 	f.folded.Set(roots[0], append(f.folded.Get(roots[0]), in.OperandInstr(0).Shape()))
 	return true
 }

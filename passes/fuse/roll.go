@@ -1,8 +1,6 @@
 package fuse
 
 import (
-	"slices"
-
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 )
@@ -24,11 +22,7 @@ func (f *fuser) servesRolls(in hlo.Instruction) (roots []hlo.InstrID, ok bool) {
 		if !rolls(user) || len(f.groups.of(user.ID())) == 0 {
 			return nil, false
 		}
-		for _, g := range f.groups.of(user.ID()) {
-			if !slices.Contains(roots, g) {
-				roots = append(roots, g)
-			}
-		}
+		roots = f.room.unite(roots, f.groups.of(user.ID()))
 	}
 	return roots, len(roots) > 0
 }

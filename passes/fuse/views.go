@@ -1,8 +1,6 @@
 package fuse
 
 import (
-	"slices"
-
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 )
@@ -40,11 +38,7 @@ func (f *fuser) servesAsView(in hlo.Instruction) (roots []hlo.InstrID, ok bool) 
 		if len(groups) == 0 || !f.readsThrough(user, in) || f.intoReduction(groups) {
 			return nil, false
 		}
-		for _, g := range groups {
-			if !slices.Contains(roots, g) {
-				roots = append(roots, g)
-			}
-		}
+		roots = f.room.unite(roots, groups)
 	}
 	return roots, len(roots) > 0 && len(roots) <= most
 }
@@ -56,13 +50,29 @@ func isView(in hlo.Instruction) bool {
 	case hlo.OpSlice, hlo.OpConcatenate, hlo.OpTranspose:
 		return true
 	case hlo.OpReshape:
-		return slices.Equal(withoutOnes(in.Shape()), withoutOnes(in.OperandInstr(0).Shape()))
+		return equalButOnes(in.Shape(), in.OperandInstr(0).Shape())
 	}
 	return false
 }
 
-func withoutOnes(s hlo.Shape) []int64 {
-	return slices.DeleteFunc(slices.Clone(s.Dimensions()), func(d int64) bool { return d == 1 })
+// equalButOnes reports whether arrays have the same dimensions without those of size 1.
+func equalButOnes(a, b hlo.Shape) bool {
+	i, k := 0, 0
+	for {
+		for i < a.Rank() && a.Dim(i) == 1 {
+			i++
+		}
+		for k < b.Rank() && b.Dim(k) == 1 {
+			k++
+		}
+		if i == a.Rank() || k == b.Rank() {
+			return i == a.Rank() && k == b.Rank()
+		}
+		if a.Dim(i) != b.Dim(k) {
+			return false
+		}
+		i, k = i+1, k+1
+	}
 }
 
 // readsThrough reports whether a member of fusions sees through a view that it reads.
@@ -91,7 +101,7 @@ func (f *fuser) isView(in hlo.Instruction) bool {
 
 // sameButOnes reports whether arrays have the same dimensions but for those of size 1, so that loops over one can see the other through a reshape.
 func sameButOnes(a, b hlo.Shape) bool {
-	return analysis.SameDimensions(a, b) || slices.Equal(withoutOnes(a), withoutOnes(b))
+	return analysis.SameDimensions(a, b) || equalButOnes(a, b)
 }
 
 // readsColumns reports whether fusions read a part of each of in's rows, or columns of it as rows: loops that do so meet in the same lines of memory, or read the same arrays.
