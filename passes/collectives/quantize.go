@@ -22,12 +22,16 @@ devices. Ops that only move elements may stand between. No value changes.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {
+			var ids []hlo.InstrID
 			for in := range c.PostOrder() {
-				ce := e.Computation(c.ID())
-				if !quantizable(ce, in.ID()) {
+				ids = append(ids, in.ID())
+			}
+			ce := e.Computation(c.ID())
+			for _, id := range ids {
+				if !quantizable(ce, id) {
 					continue
 				}
-				q := &quantizing{m: m, c: ce, collective: emit.Again(ce.At(in.ID())), id: in.ID(), f: factsOf(m, in)}
+				q := &quantizing{callee: e.View, c: ce, collective: emit.Again(ce.At(id)), id: id, f: factsFrom(e.View, ce.At(id))}
 				if q.dequantized() && ctx.Spend("dequantize") {
 					if err := q.sendBefore(); err != nil {
 						return m, err
@@ -60,7 +64,7 @@ func quantizable(c hlo.CompEdit, id hlo.InstrID) bool {
 
 // quantizing is what stands around one collective.
 type quantizing struct {
-	m          hlo.Module
+	callee     func(hlo.CompID) hlo.Computation
 	c          hlo.CompEdit
 	id         hlo.InstrID
 	collective hlo.InstrSpec
@@ -143,10 +147,10 @@ func (q *quantizing) same(in hlo.Instruction, args []hlo.Instruction) bool {
 	case hlo.OpReshape, hlo.OpConvert, hlo.OpBitcast, hlo.OpCopy:
 		return q.same(in.OperandInstr(0), args)
 	case hlo.OpAllReduce:
-		f := factsOf(q.m, in)
+		f := factsFrom(q.callee, in)
 		return len(q.f.pairs) == 0 && in.NumOperands() == 1 && hlo.EqualAttr(f.groups, q.f.groups) && f.channel.Set == q.f.channel.Set
 	case hlo.OpCall:
-		return q.same(q.m.MustComputation(in.Callee(0)).Root(), slices.Collect(in.Operands()))
+		return q.same(q.callee(in.Callee(0)).Root(), slices.Collect(in.Operands()))
 	}
 	return false
 }
