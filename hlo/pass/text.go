@@ -62,6 +62,15 @@ func (o Options) Text(key, def string) string {
 	return def
 }
 
+// FP returns the policy that the option fp names, [Exact] when absent.
+func (o Options) FP() (FP, error) {
+	policy, err := ParseFP(o.Text("fp", "strict"))
+	if err != nil {
+		return policy, fmt.Errorf("fp=%w", err)
+	}
+	return policy, nil
+}
+
 // List returns the items of an option: its list, or its one value. Absent is nil and false.
 func (o Options) List(key string) (List, bool) {
 	for _, opt := range o {

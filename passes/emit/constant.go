@@ -25,7 +25,12 @@ func (a At) Ints(t hlo.PrimitiveType, v ...int64) hlo.InstrID {
 	for _, x := range v {
 		data = append(data, Number(t, x).Bytes()...)
 	}
-	return a.Constant(literal(hlo.MakeShape(t, int64(len(v))).WithDefaultLayout(), data))
+	return a.Vector(t, data)
+}
+
+// Vector makes a vector of the elements that data holds.
+func (a At) Vector(t hlo.PrimitiveType, data []byte) hlo.InstrID {
+	return a.Constant(literal(hlo.MakeShape(t, int64(len(data)/t.ByteSize())).WithDefaultLayout(), data))
 }
 
 // Number is the scalar literal of a small integer in any type that has it; of pred, whether it is not 0.

@@ -8,45 +8,71 @@ import (
 	"github.com/gohalo/halo/passes/emit"
 )
 
-// RecognizeReduceWindow finds folds of shifted copies of one array.
-var RecognizeReduceWindow = &pass.Pass{
-	Name: "recognize-reduce-window",
-	Doc: `reduce-window for a sum, or another fold, of slices or of pads of one array that are shifted by equal steps
+const windowDoc = `reduce-window for a sum, or another fold, of slices or of pads of one array that are shifted by equal steps
 
 	x[0:8] + x[2:10]   → reduce-window of x[0:10], window={size=2 rhs_dilate=2}
 
-Floating-point sums and products round otherwise, so they need a policy that allows it. x - x is 0 where a policy allows to forget that x may be infinite or NaN.`,
-	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
-		all := slices.Collect(m.MustComputation(c.ID()).Instructions())
-		for _, in := range slices.Backward(all) {
-			if !c.Has(in.ID()) || !in.Shape().IsArray() || !in.Shape().IsStatic() || in.Shape().Rank() == 0 {
-				continue
-			}
-			if in.Opcode() == hlo.OpSubtract && in.Operand(0) == in.Operand(1) {
-				if err := zeroDifference(ctx, c, in); err != nil {
-					return err
+Floating-point sums and products round otherwise, so they need a policy that allows it. x - x is 0 where a policy allows to forget that x may be infinite or NaN. On higher levels sums of floats
+become dots:
+
+	2·x + 3·y          → [x, y] · [2, 3]          level 2
+	x·u + y·v + z      → [u, v, z] · [x, y, 1]    level 3, element by element`
+
+// NewRecognizeReduceWindow makes the pass recognize-reduce-window.
+func NewRecognizeReduceWindow(o pass.Options) (*pass.Pass, error) {
+	const key = "optimization-level"
+	if err := o.Known(key, "fp"); err != nil {
+		return nil, err
+	}
+	policy, err := o.FP()
+	if err != nil {
+		return nil, err
+	}
+	level, err := o.Int(key, 1)
+	if err != nil {
+		return nil, err
+	}
+	return &pass.Pass{Name: "recognize-reduce-window", Doc: windowDoc, Options: o, Params: []pass.Param{
+		{Name: key, Doc: "1: windows; 2: also sums with constant weights; 3: also sums of products; 1"},
+		{Name: "fp", Doc: "what it may change: strict, xla or fast; the policy of the run"}},
+		Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
+			all := slices.Collect(m.MustComputation(c.ID()).Instructions())
+			for _, in := range slices.Backward(all) {
+				if !c.Has(in.ID()) || !in.Shape().IsArray() || !in.Shape().IsStatic() || in.Shape().Rank() == 0 {
+					continue
 				}
-				continue
+				if in.Opcode() == hlo.OpSubtract && in.Operand(0) == in.Operand(1) {
+					if err := zeroDifference(ctx, policy, c, in); err != nil {
+						return err
+					}
+					continue
+				}
+				if f, ok := findShifts(in); ok {
+					if ctx.SpendUnder(policy, "window", f.class()) {
+						ctx.Count("windows", 1)
+						if err := emit.Replace(c, in.ID(), f.write(emit.Before(c, in))); err != nil {
+							return err
+						}
+					}
+					continue
+				}
+				if w, ok := findWeighted(in, level); ok && ctx.SpendUnder(policy, "dot", w.class()) {
+					ctx.Count("dots", 1)
+					if err := emit.Replace(c, in.ID(), w.write(emit.Before(c, in))); err != nil {
+						return err
+					}
+				}
 			}
-			f, ok := findShifts(in)
-			if !ok || !ctx.SpendAs("window", f.class()) {
-				continue
-			}
-			if err := emit.Replace(c, in.ID(), f.write(emit.Before(c, in))); err != nil {
-				return err
-			}
-			ctx.Count("windows", 1)
-		}
-		return nil
-	},
+			return nil
+		}}, nil
 }
 
-func zeroDifference(ctx *pass.Context, c hlo.CompEdit, in hlo.Instruction) error {
+func zeroDifference(ctx *pass.Context, policy pass.FP, c hlo.CompEdit, in hlo.Instruction) error {
 	t, class := in.Shape().Type(), pass.Exact
 	if t.IsFloat() || t.IsComplex() {
 		class = pass.NotANumber
 	}
-	if !ctx.SpendAs("difference", class) {
+	if !ctx.SpendUnder(policy, "difference", class) {
 		return nil
 	}
 	at := emit.Before(c, in)
