@@ -96,6 +96,22 @@ func (i InstrEdit) SetShape(s Shape) InstrEdit {
 	return i
 }
 
+// Share puts s in the place of the shape, and l in that of a constant's literal, where they are equal to what is there: what is equal then takes
+// memory once. A nil literal leaves that alone.
+func (i InstrEdit) Share(s Shape, l *Literal) InstrEdit {
+	n := i.node()
+	if n.shape != s && n.shape.Equal(s) {
+		n = i.own()
+		n.shape = s
+	}
+	if a, ok := n.attrs.(*ConstantAttrs); ok && l != nil && a.Literal != l && a.Literal.Equal(l) {
+		n = i.ownAttrs()
+		n.attrs = &ConstantAttrs{Literal: l}
+		n.flags &^= ownsAttrStruct
+	}
+	return i
+}
+
 // SetName renames the instruction; the name is made unique in the module.
 func (i InstrEdit) SetName(name string) InstrEdit {
 	if n := i.node(); n.name != name {

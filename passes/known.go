@@ -3,22 +3,10 @@ package passes
 // known are the passes of XLA's hlo-opt, whatever the machine, that halo does not have, each with the one of the catalogue that does most of its work, if any. A name that the
 // catalogue has is not here.
 var known = map[string]string{
-	"constant-deferring":                      "fusion-constant-sinking",
-	"conv-operand-swapper":                    "algsimp",
-	"convert-operand-folding":                 "bfloat16-fold",
-	"convolution-type-canonicalizer":          "operand-upcaster",
-	"dot-expand-dims":                         "dot-dimension-normalizer",
-	"instruction-hoister":                     "latency-hiding-scheduler",
-	"literal-canonicalizer":                   "cse",
-	"memory-space-propagation":                "",
-	"ragged-dot-rewriter":                     "",
-	"reshape-decomposer":                      "reshape-mover",
-	"scan-loop-accumulator-input-unification": "while-loop-simplifier",
-	"shape-canonicalizer":                     "",
-	"shardy-xla":                              "spmd-partitioning",
-	"slice-hoister":                           "slice-sinker",
-	"space-to-batch-converter":                "",
-	"topk-splitter":                           "sort-simplifier",
+	"dot-expand-dims":          "dot-dimension-normalizer",
+	"shardy-xla":               "spmd-partitioning",
+	"space-to-batch-converter": "",
+	"topk-splitter":            "sort-simplifier",
 }
 
 // Known reports whether XLA's hlo-opt has the pass of a name, and the pass of the catalogue that is nearest to it, "" if none is.

@@ -27,9 +27,9 @@ func TestKnown(t *testing.T) {
 		assert.NoError(t, err, name)
 		assert.NotNil(t, p, "%s: nearest is %s", name, near)
 	}
-	_, err := Parse("dce,shape_canonicalizer")
+	_, err := Parse("dce,space_to_batch_converter")
 	assert.ErrorContains(t, err, "known, but not implemented")
-	_, err = Parse("dce,literal-canonicalizer{x=1}")
+	_, err = Parse("dce,topk-splitter{x=1}")
 	assert.ErrorContains(t, err, "known, but not implemented")
 }
 

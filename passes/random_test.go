@@ -89,7 +89,8 @@ func runRandom(t *testing.T, make func(seed uint64) (hlo.Module, error)) {
 	names := []string{"loop-async-carrier{min-us=0}", "async-wrapper{ops=[add,multiply,maximum,reduce,exponential] always}", "async-wrapper{ops=[call,while,fusion] always},latency-hiding-scheduler",
 		"while-loop-unroller{factor=2}", "while-loop-unroller{factor=3},while-loop-unroller,simplify", "dce{call-analysis}", "gather-expander{m=eliminate-all-gathers}", "scatter-expander{m=eliminate-all-scatters}", "constant-folding{level=aggressive}",
 		"rematerialization{memory-limit-bytes=1}", "rematerialization{memory-limit-bytes=400 block-size-limit=1}", "rematerialization{memory-limit-bytes=1},rematerialization{memory-limit-bytes=1},hlo-memory-scheduler",
-		"cpu-instruction-fusion,cpu-multi-output-fusion", "instruction-fusion{may-duplicate=false},cpu-multi-output-fusion,cpu-multi-output-fusion"}
+		"cpu-instruction-fusion,cpu-multi-output-fusion", "instruction-fusion{may-duplicate=false},cpu-multi-output-fusion,cpu-multi-output-fusion",
+		"hlo-memory-scheduler,instruction-hoister{hoist-bitcasts=true hoist-gtes=true},constant-deferring", "layout-assignment,reshape-decomposer,instruction-hoister"}
 	for _, p := range passes.All() {
 		if text, ok := asked[p.Name]; ok {
 			names = append(names, text)

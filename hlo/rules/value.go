@@ -78,6 +78,8 @@ func Keeps(a, b hlo.PrimitiveType) bool {
 		return a.Bits() < b.Bits()
 	case a.IsInteger() && precision[b] > 0 && b != hlo.F16 && b != hlo.BF16:
 		return a.Bits() <= precision[b]
+	case a.IsFloat() && a.Bits() <= 8 && a != hlo.F8E8M0FNU:
+		return b == hlo.BF16 || b == hlo.F32 || b == hlo.F64 // with more bits and exponents than any of them has
 	case a.IsFloat() && b.IsFloat():
 		return precision[a] > 0 && precision[a] < precision[b] && (a != hlo.BF16 || b != hlo.F16)
 	}

@@ -1,7 +1,6 @@
 package expand
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -20,9 +19,9 @@ func NewConvolutionGroups(o pass.Options) (*pass.Pass, error) {
 	if err := o.Known(params[0].Name, params[1].Name, params[2].Name); err != nil {
 		return nil, err
 	}
-	policy, err := pass.ParseFP(o.Text("fp", "strict"))
+	policy, err := o.FP()
 	if err != nil {
-		return nil, fmt.Errorf("fp=%w", err)
+		return nil, err
 	}
 	batchOnly, err := o.Bool(params[0].Name)
 	if err != nil {

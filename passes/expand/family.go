@@ -36,8 +36,10 @@ var Family = pass.Family{
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"associative-scan-rewriter":   NewAssociativeScan,
 		"batchnorm-expander":          NewBatchNorm,
+		"conv-operand-swapper":        NewConvOperandSwapper,
 		"convolution-group-converter": NewConvolutionGroups,
 		"gather-expander":             NewGatherExpander,
+		"ragged-dot-rewriter":         NewRaggedDotRewriter,
 		"reduce-window-rewriter":      NewReduceWindowRewriter,
 		"reduce-decomposer":           NewReduceDecomposer,
 		"scatter-expander":            NewScatterExpander,

@@ -14,9 +14,9 @@ func NewTreeReduction(o pass.Options) (*pass.Pass, error) {
 	if err := o.Known("reduce-window-size", "fp"); err != nil {
 		return nil, err
 	}
-	policy, err := pass.ParseFP(o.Text("fp", "strict"))
+	policy, err := o.FP()
 	if err != nil {
-		return nil, fmt.Errorf("fp=%w", err)
+		return nil, err
 	}
 	size, err := o.Int("reduce-window-size", 32)
 	if err == nil && size < 2 {

@@ -8,13 +8,16 @@ import "github.com/gohalo/halo/hlo/pass"
 var Family = pass.Family{
 	Plain: []*pass.Pass{
 		BroadcastCanonicalizer,
+		ConstantDeferring,
 		DeadUpdateElimination,
 		RootInstructionSinker,
+		SliceHoister,
 		SliceSinker,
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"conditional-code-motion": NewConditionalCodeMotion,
 		"hlo-constant-splitter":   NewConstantSplitter,
+		"instruction-hoister":     NewInstructionHoister,
 	},
 	Aliases: map[string]string{
 		"constant-splitter":                     "hlo-constant-splitter",

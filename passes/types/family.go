@@ -7,6 +7,8 @@ import "github.com/gohalo/halo/hlo/pass"
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
 	Plain: []*pass.Pass{
+		ConvertOperandFolding,
+		ConvolutionTypeCanonicalizer,
 		OperandUpcaster,
 		ResultCaster,
 		SubByteCollectiveNormalization,
@@ -19,6 +21,7 @@ var Family = pass.Family{
 		"float-normalization":    NewFloatNormalization,
 	},
 	Aliases: map[string]string{
+		"ConvolutionTypeCanonicalizer": "convolution-type-canonicalizer",
 		"b-float16-propagation":        "bfloat16-propagation",
 		"b-float16-conversion-folding": "bfloat16-fold",
 		"bfloat16-conversion-folding":  "bfloat16-fold",

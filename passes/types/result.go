@@ -28,13 +28,19 @@ The sum is rounded twice then: to the type of the operands, and to that of the r
 			if !ctx.SpendUnder(pass.FastMath, "result", class) {
 				continue
 			}
-			at, spec := emit.Before(c, in), emit.Again(in)
-			spec.Name, spec.Shape = "", in.Shape().WithType(t)
-			if err := emit.Replace(c, in.ID(), at.Convert(at.Spec(spec), own)); err != nil {
+			if err := resultIn(c, in.ID(), t); err != nil {
 				return err
 			}
 			ctx.Count("ops", 1)
 		}
 		return nil
 	},
+}
+
+// resultIn makes an instruction again with a result of another type, which is converted.
+func resultIn(c hlo.CompEdit, id hlo.InstrID, t hlo.PrimitiveType) error {
+	in := c.At(id) // as it is now: an operand may have been made again
+	own, at, spec := in.Shape().Type(), emit.Before(c, in), emit.Again(in)
+	spec.Name, spec.Shape, spec.Control = "", in.Shape().WithType(t), nil
+	return emit.Replace(c, id, at.Convert(at.Spec(spec), own))
 }

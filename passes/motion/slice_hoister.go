@@ -1,0 +1,103 @@
+package motion
+
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes/emit"
+)
+
+// SliceHoister computes on parts of arrays rather than on the whole ones.
+var SliceHoister = &pass.Pass{
+	Name: "slice-hoister",
+	Doc: `slice(op(x, y)) → op(slice(x), slice(y))
+
+It is done for elementwise ops that only slices use, which together have no more elements than the whole. It is the opposite of slice-sinker.`,
+	About: []hlo.Opcode{hlo.OpSlice},
+	Lent:  true,
+	Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
+		work, tried := []hlo.InstrID{}, map[hlo.InstrID]int{} // with how many users
+		for in := range pass.EachOf(c, hlo.OpSlice) {
+			work = append(work, in.ID())
+		}
+		for len(work) > 0 {
+			id := work[len(work)-1]
+			work = work[:len(work)-1]
+			if !c.Has(id) {
+				continue
+			}
+			whole := c.At(id).OperandInstr(0)
+			if tried[whole.ID()] == whole.UserCount() {
+				continue
+			}
+			tried[whole.ID()] = whole.UserCount()
+			parts, ok := slicesOf(whole)
+			if !ok || !ctx.Spend("hoist") {
+				continue
+			}
+			ctx.Count("ops", 1)
+			made, err := takeApart(c, whole.ID(), parts)
+			if err != nil {
+				return err
+			}
+			work = append(work, made...)
+		}
+		return nil
+	},
+}
+
+// slicesOf lists the users of a value that may be computed in the parts that they take.
+func slicesOf(whole hlo.Instruction) (parts []hlo.InstrID, ok bool) {
+	if !whole.IsElementwise() || whole.NumOperands() == 0 || whole.NumCallees() > 0 || whole.IsRoot() || !whole.Shape().IsArray() || !whole.Shape().IsStatic() || !isFree(whole) {
+		return nil, false
+	}
+	for o := range whole.Operands() {
+		if !o.Shape().IsArray() || !o.Shape().IsStatic() || o.Shape().Rank() > 0 && !slices.Equal(o.Shape().Dimensions(), whole.Shape().Dimensions()) {
+			return nil, false
+		}
+	}
+	var n int64
+	for u := range whole.Users() {
+		if n += u.Shape().NumElements(); u.Opcode() != hlo.OpSlice || n > whole.Shape().NumElements() || !isFree(u) {
+			return nil, false
+		}
+		parts = append(parts, u.ID())
+	}
+	return parts, true
+}
+
+// isFree reports an instruction that may be made again elsewhere: no control dependency, and no sharding, which would be that of another shape.
+func isFree(in hlo.Instruction) bool {
+	return in.NumControlPredecessors()+in.NumControlSuccessors() == 0 && (in.Common() == nil || in.Common().Sharding == nil)
+}
+
+// takeApart computes an elementwise op in parts, and lists the slices that it has made.
+func takeApart(c hlo.CompEdit, whole hlo.InstrID, parts []hlo.InstrID) (made []hlo.InstrID, err error) {
+	spec := emit.Again(c.At(whole))
+	spec.Name = ""
+	operands := spec.Operands
+	for _, part := range parts {
+		in := c.At(part)
+		at, attrs := emit.Before(c, in), in.Attrs()
+		spec.Shape = in.Shape().WithType(spec.Shape.Type())
+		spec.Operands = slices.Clone(operands)
+		for i, o := range operands {
+			s := at.Shape(o)
+			if s.Rank() == 0 && spec.Shape.Rank() > 0 {
+				continue // one value for all elements
+			}
+			if k := slices.Index(operands[:i], o); k >= 0 {
+				spec.Operands[i] = spec.Operands[k]
+				continue
+			}
+			l, _ := s.Layout()
+			spec.Operands[i] = at.OpOf(hlo.OpSlice, hlo.MakeShape(s.Type(), spec.Shape.Dimensions()...).WithLayout(l), attrs, o)
+			made = append(made, spec.Operands[i])
+		}
+		if err := emit.Replace(c, part, at.Spec(spec)); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
