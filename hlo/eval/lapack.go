@@ -47,8 +47,8 @@ func (c *Call) choice(key string) (byte, error) {
 }
 
 func (c *Call) withoutConfig(key string) error {
-	return fmt.Errorf("%s without %s in its backend_config: text that is printed without backend_config, as by as_hlo_text() of JAX 0.6 and 0.7, "+
-		"does not say what is computed. StableHLO (lower(...).as_text()), exports, protos and dumps of XLA do", hlo.AttrsOf[hlo.CustomCallAttrs](c.In).Target, key)
+	return fmt.Errorf("%s without %s in its backend_config: text that is printed without backend_config, as by as_hlo_text() of JAX 0.6 and 0.7, does not say what is computed. StableHLO (lower(...).as_text()), exports, protos and dumps of XLA do",
+		hlo.AttrsOf[hlo.CustomCallAttrs](c.In).Target, key)
 }
 
 // matrices is a batch of matrices, all in one slice.
@@ -134,9 +134,16 @@ func lapackTrsm(c *Call) (*hlo.Literal, error) {
 			return nil, err
 		}
 	}
-	return solveTriangular(c.Args[0], c.Args[1], triangularSystem{
+	if b := c.Args[1].Shape(); !b.EqualIgnoringLayout(c.In.Shape()) {
+		return nil, fmt.Errorf("trsm of matrices that do not fit: %v gives %v", b, c.In.Shape())
+	}
+	x, err := solveTriangular(c.Args[0], c.Args[1], triangularSystem{
 		left: letters[0] == 'L', lower: letters[1] == 'L', unit: letters[2] == 'U', transposed: letters[3] != 'N', conjugated: letters[3] == 'C',
 	})
+	if err != nil {
+		return nil, fmt.Errorf("trsm of matrices that do not fit: %w", err)
+	}
+	return x, nil
 }
 
 // lapackPotrf is the Cholesky factorisation: A → (L or U, info). The other triangle stays as it is.

@@ -11,6 +11,9 @@ type refusal struct{ message, reason string }
 var refusals = []refusal{
 	{"custom-call target", "custom calls get their meaning from the program that runs the module"},
 	{"its result is its operand", "so do those that halo knows"},
+	{"a sparse product of", "and their operands fit or not"},
+	{"trsm of matrices that do not fit", "those of calls to LAPACK, too"},
+	{"in its backend_config", "some printers leave out what such a call computes"},
 	{"of which one runs", "the number of devices is chosen when a program is run"},
 	{"devices gather", "so is that of a group of all devices"},
 	{"does not run", "so are the devices that a permutation names"},

@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"hash/maphash"
+
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/pass"
 )
@@ -22,7 +24,7 @@ The constants stay, and the text is the same; the module takes less memory. Equa
 modules have, makes no difference to the result.`,
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			e := ctx.Edit(m)
-			pool := map[uint64][]*hlo.Literal{}
+			pool, seed := map[uint64][]*hlo.Literal{}, maphash.MakeSeed()
 			for id := range e.Computations() {
 				c := e.Computation(id)
 				for in := range pass.EachOf(c, hlo.OpConstant) {
@@ -30,7 +32,7 @@ modules have, makes no difference to the result.`,
 					if l == nil || l.IsElided() || in.Shape().ByteSize() < int64(from) {
 						continue
 					}
-					key := in.LocalHash()
+					key := maphash.Bytes(seed, l.Bytes())
 					first := firstEqual(pool[key], l)
 					if first == nil {
 						pool[key] = append(pool[key], l)
