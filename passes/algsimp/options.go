@@ -55,7 +55,7 @@ var switches = []struct {
 	{"use-associative-reordering", "chains of dots are ordered by cost", func(o *options) *bool { return &o.reorderDots }},
 	{"enable-conv-simplification", "convolutions that are products become dots (the default)", func(o *options) *bool { return &o.convSimplification }},
 	{"enable-conv-add-multiply-reorder", "a scale behind convolution and bias goes into the filter", func(o *options) *bool { return &o.convAddMultiply }},
-	{"enable-conv-operand-swap", "operands of convolutions are exchanged where that is faster (the default)", func(o *options) *bool { return &o.convOperandSwap }},
+	{"enable-conv-operand-swap", "does nothing: exchanging the operands of convolutions is a pass of its own now, conv-operand-swapper", func(o *options) *bool { return &o.convOperandSwap }},
 	{"enable-conditional-simplification", "conditional on a converted predicate", func(o *options) *bool { return &o.conditional }},
 	{"use-convert-constant-folding", "conversions of constants are folded", func(o *options) *bool { return &o.foldConverts }},
 	{"enable-scalar-multiply-reduction", "scalars that multiply around a dot gather on its smallest side", func(o *options) *bool { return &o.scalarMultiply }},
