@@ -82,6 +82,7 @@ var Orders = []pass.Order{
 	{Before: "cse", After: "dce", Because: "what was merged leaves dead operands behind"},
 	{Before: "fusion-inliner", After: "fusion", Because: "loops are chosen for this machine, not for the one of the dump"},
 	{Before: "fusion", After: "async-wrapper", Because: "what is wrapped is not fused any more"},
+	{Before: "transpose-folding", After: "while-loop-invariant-code-motion", Because: "a transpose that a dot can take needs no memory, but outside of the loop the dot does not see it"},
 	{Before: "async-wrapper", After: "latency-hiding-scheduler", Because: "the scheduler places what has been begun"},
 	{Before: "latency-hiding-scheduler", After: "sync-useless-pairs", Because: "the schedule tells which chains hide nothing"},
 	{Before: "async-to-sync", After: "fusion-inliner", Because: "wrapped fusions become plain ones first"},
