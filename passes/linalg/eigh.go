@@ -2,7 +2,6 @@ package linalg
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -49,8 +48,6 @@ type eighOptions struct {
 	tolerance   float64
 }
 
-var configuration = regexp.MustCompile(`(\w+)\s*=\s*(\d+)`)
-
 // eighCall reports whether an instruction calls for eigenvalues, how, and why it cannot be done.
 func eighCall(in hlo.Instruction, lapack bool) (o eighOptions, named bool, refused string) {
 	if in.Opcode() != hlo.OpCustomCall {
@@ -68,13 +65,11 @@ func eighCall(in hlo.Instruction, lapack bool) (o eighOptions, named bool, refus
 		}
 	case lapack && (isLapack(target, "syevd") || isLapack(target, "heevd")):
 		o = eighOptions{lower: true, sort: true, sweeps: 100}
-		for _, m := range configuration.FindAllStringSubmatch(config, -1) {
-			switch {
-			case m[1] == "uplo":
-				o.lower = m[2] == strconv.Itoa('L')
-			case m[1] == "mode" && m[2] != strconv.Itoa('V'):
-				return o, true, "eigenvalues without vectors"
-			}
+		if uplo, says := hlo.LapackChoice(in, "uplo"); says {
+			o.lower = uplo == 'L'
+		}
+		if mode, says := hlo.LapackChoice(in, "mode"); says && mode != 'V' {
+			return o, true, "eigenvalues without vectors"
 		}
 	default:
 		return o, false, ""
