@@ -30,7 +30,7 @@ type rowPasses struct {
 type rowPass struct{ values, elements *tile.Program }
 
 // rowBytes is what the rows of a block take of the nearest caches.
-const rowBytes = 1 << 17
+const rowBytes = 1 << 18
 
 // fusedRows serves fusions whose body is reductions along the rows of one space, and ops on its elements and on its rows.
 func fusedRows(s *site) (runtime.Bound, bool) {
