@@ -152,7 +152,7 @@ const rowsOfStrip = 14 * 9
 // hasManyRows reports whether p multiplies so many rows with so small a matrix that packing, and blocks that do not fit, take a good part of the time. Vectors of 256 bits are
 // so narrow that each row would be read several times, which costs more than is saved.
 func (p *product[T]) hasManyRows() bool {
-	return vec.InUse() == vec.AVX512 && p.n*p.k*sizeOf(*new(T)) <= nearMatrix && p.n <= mostColumnsInPlace && p.m >= p.n
+	return vec.InUse() == vec.AVX512 && p.n*p.k*sizeOf(*new(T)) <= nearMatrix && p.n <= closeColumns && p.m >= p.n
 }
 
 // nearMatrix is the size of a right side that stays in the nearest cache beside rows of the left one.

@@ -23,7 +23,7 @@ func paddedAs[T gemm.Number](s *site, t hlo.PrimitiveType, g *convGeometry) (run
 		return runtime.Bound{}, false
 	}
 	padded, copied := g.padded()
-	if copied.size() > p.batch*p.m*p.k || g.hasHoles() && p.m*p.n*p.k*p.batch > mostInHoles || !p.placeable(p.k) {
+	if copied.size() > p.batch*p.m*p.k || g.hasHoles() && p.m*p.n*p.k*p.batch > mostInHoles || !p.placeable(p.k, mostColumnsInPlace) {
 		return runtime.Bound{}, false
 	}
 	e := &convertedIO{t: t}

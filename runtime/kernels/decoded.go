@@ -24,7 +24,7 @@ func (p *product[T]) decodes(s *site) bool {
 		v := p.vector()
 		return v != nil && v.dense
 	}
-	if width := gemm.Fit[float32](p.m, p.n).NR; p.n <= mostColumnsInPlace && 8*gemm.Padded(p.n, width) > 9*p.n {
+	if width := gemm.Fit[float32](p.m, p.n).NR; p.n <= closeColumns && 8*gemm.Padded(p.n, width) > 9*p.n {
 		return false // panels would be empty in good part, which columns in place are not
 	}
 	return gemm.CanDecode(&p.left, p.k) && gemm.CanDecode(&p.right, p.k)

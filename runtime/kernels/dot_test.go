@@ -113,3 +113,22 @@ func TestDotOfFewRows(t *testing.T) {
 		kernelCase{text: c, small: true}.check(t)
 	}
 }
+
+// TestDotInPlace has left sides that are read where they are, by rows and by columns, with the last panel of rows and of columns in part, over more than a step of the
+// common dimension, and those that are so no longer: with more columns, and with lines whole pages apart.
+func TestDotInPlace(t *testing.T) {
+	for _, typ := range []string{"f32", "f64"} {
+		for _, c := range []string{
+			"T[195,130] dot(T[195,270], T[270,130]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+			"T[195,130] dot(T[195,270], T[130,270]), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+			"T[195,130] dot(T[270,195], T[270,130]), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+			"T[300,251] dot(T[300,70], T[70,251]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+			"T[300,251] dot(T[70,300], T[251,70]), lhs_contracting_dims={0}, rhs_contracting_dims={1}",
+			"T[1024,70] dot(T[33,1024], T[33,70]), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+			"T[1100,1030] dot(T[1100,9], T[1030,9]), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+			"T[3,200,90] dot(T[3,200,40], T[3,90,40]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}",
+		} {
+			kernelCase{text: replaceType(c, typ), small: true}.check(t)
+		}
+	}
+}

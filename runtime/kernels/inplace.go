@@ -15,15 +15,17 @@ type placedRows struct {
 }
 
 // Up to mostColumnsInPlace columns, and from leastInPlace elements of a row or of a column that lie together on, rows are read where they are.
+// Up to closeColumns columns, rows of the right side are so close together that what a block reads of them stays in the nearest cache.
 const (
-	mostColumnsInPlace = 64
+	mostColumnsInPlace = 192
+	closeColumns       = 64
 	leastInPlace       = 8
 	mostRowsInPlace    = 1 << 20 // whose places are listed
 )
 
 // placeable reports whether the left side of p may be read where it is, if its rows have so many elements together; the kernel is one that does then.
-func (p *product[T]) placeable(together int) bool {
-	if p.n > mostColumnsInPlace || p.m > mostRowsInPlace || together < min(leastInPlace, p.k) {
+func (p *product[T]) placeable(together, most int) bool {
+	if p.n > most || p.m > mostRowsInPlace || together < min(leastInPlace, p.k) {
 		return false
 	}
 	k, ok := gemm.InPlace[T]()
@@ -42,10 +44,10 @@ func (p *product[T]) placeOperands(constant bool) {
 	stride, inRows := p.right.RowStride()
 	switch {
 	case constant || !inRows:
-	case p.placed != nil && p.packLeft == nil && p.kernel.ReadsRows() && p.n < p.kernel.NR && stride <= mostColumnsInPlace:
-		// What a block reads of it stays in the nearest cache, since its rows lie close together.
+	case p.placed != nil && p.packLeft == nil && p.kernel.ReadsRows() && p.n < p.kernel.NR && stride <= closeColumns:
 		p.onRows, p.rowStride = true, stride
-	case !given && fit.RunOnRows != nil && p.m <= fewBlocks*mostPanelsOnRows*fit.MR:
+	case !given && fit.RunOnRows != nil && p.m <= fewBlocks*mostPanelsOnRows*fit.MR && (p.placed == nil || p.m < p.n):
+		// Of the two, the larger side is left where it is.
 		p.kernel, p.placed = fit, nil
 		p.onRows, p.rowStride = true, stride
 	}
@@ -57,18 +59,34 @@ func (p *product[T]) placeLeft() {
 	for together < p.k && p.left.Ks[together] == p.left.Ks[together-1]+1 {
 		together++
 	}
+	most := mostColumnsInPlace
+	if together == p.k {
+		most = mostColumns // those of one block
+	}
 	if p.left.LinearRows() {
 		together = max(together, p.m)
+		if p.losesLines() {
+			most = closeColumns
+		}
 	}
-	if p.placeable(together) {
+	if p.placeable(together, most) {
 		r := &placedRows{rows: p.left.Rows, ks: p.left.Ks}
 		p.placed = func() *placedRows { return r }
 	}
 }
 
+// losesLines reports whether lines of a column-major left side, read in place, are lost before the panels that share them have read them: where columns are whole pages
+// apart, they share few sets of the nearest cache, and panels of less than half a line come back to each line too often.
+func (p *product[T]) losesLines() bool {
+	const page, line = 4096, 64
+	k, ok := gemm.InPlace[T]()
+	size := sizeOf(*new(T))
+	return ok && p.k > 1 && (p.left.Ks[1]-p.left.Ks[0])*size%page == 0 && k.MR*size < line/2
+}
+
 // placePatches is placeLeft for what the window of a convolution sees, where that is inside of the input.
 func (p *product[T]) placePatches(g *convGeometry, patches *patches[T]) {
-	if g.inFeature != 1 || patches.dilated || g.batchLast || !p.placeable(patches.run) {
+	if g.inFeature != 1 || patches.dilated || g.batchLast || !p.placeable(patches.run, mostColumnsInPlace) {
 		return
 	}
 	m, mr := p.m, p.kernel.MR
