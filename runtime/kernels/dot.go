@@ -34,7 +34,33 @@ func dot(s *site) (runtime.Bound, bool) {
 
 func dotAs[T gemm.Number](s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
 	p := newDot[T](s)
+	if !p.decodes(s) && p.gainsBySwap() {
+		return p.bindSwapped(s, t)
+	}
 	return p.bind(s, t)
+}
+
+// gainsBySwap reports whether p packs a right side that could be read in place if it were the left one: packing it takes a good part of the time where there are few
+// rows, and more than bringing the result into order where rows are long.
+func (p *product[T]) gainsBySwap() bool {
+	_, ok := gemm.InPlace[T]()
+	return ok && p.right.LinearKs() && p.m >= leastRowsToSwap && p.m <= mostColumns && p.n >= 4*p.m && p.n <= mostRowsInPlace && p.k >= 2*p.m
+}
+
+// leastRowsToSwap is from how many rows on a right side is packed for them at all.
+const leastRowsToSwap = 32
+
+// bindSwapped is bind of the product of both sides transposed, out[b,n,m] = Σk right[b,n,k] · left[b,k,m].
+func (p *product[T]) bindSwapped(s *site, t hlo.PrimitiveType) (runtime.Bound, bool) {
+	e := &convertedIO{t: t}
+	if !e.plan(s) {
+		return runtime.Bound{}, false
+	}
+	p.left, p.right, p.leftBatch, p.rightBatch = p.right, p.left, p.rightBatch, p.leftBatch
+	p.m, p.n = p.n, p.m
+	p.lhs, p.rhs = e.in[1], e.in[0]
+	p.arrange = newArrangement([]int64{int64(p.batch), int64(p.m), int64(p.n)}, []int{p.m * p.n, 1, p.m})
+	return p.complete(s, e, t)
 }
 
 // newDot is the product that a dot asks for.

@@ -127,6 +127,11 @@ func TestDotInPlace(t *testing.T) {
 			"T[1024,70] dot(T[33,1024], T[33,70]), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
 			"T[1100,1030] dot(T[1100,9], T[1030,9]), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
 			"T[3,200,90] dot(T[3,200,40], T[3,90,40]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}",
+			// Those whose right side is: few long rows.
+			"T[35,171] dot(T[35,300], T[171,300]), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+			"T[35,171] dot(T[90,35], T[171,90]), lhs_contracting_dims={0}, rhs_contracting_dims={1}",
+			"T[2,33,140] dot(T[2,33,70], T[2,140,70]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}",
+			"T[2,33,140] dot(T[33,2,70], T[140,2,70]), lhs_batch_dims={1}, rhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_contracting_dims={2}",
 		} {
 			kernelCase{text: replaceType(c, typ), small: true}.check(t)
 		}
