@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/arrays"
@@ -107,11 +108,27 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// files reads the arrays that the flags name, by key.
-func (c *runCmd) files() (map[string]*npz.Array, error) {
-	if c.given != nil {
-		return c.given, nil
+// readAhead has the files read while programs are read and compiled. What goes wrong, a panic too, comes to whom asks for the arrays.
+func (c *runCmd) readAhead() {
+	if c.Inputs == "" && len(c.Input) == 0 {
+		return
 	}
+	c.given = sync.OnceValues(c.readFiles)
+	go func() {
+		defer func() { _ = recover() }()
+		_, _ = c.given()
+	}()
+}
+
+// files is the arrays that the flags name, by key.
+func (c *runCmd) files() (map[string]*npz.Array, error) {
+	if c.given == nil {
+		c.given = sync.OnceValues(c.readFiles)
+	}
+	return c.given()
+}
+
+func (c *runCmd) readFiles() (map[string]*npz.Array, error) {
 	given := map[string]*npz.Array{}
 	if c.Inputs != "" {
 		all, err := arrays.ReadFile(c.Inputs)
@@ -128,7 +145,6 @@ func (c *runCmd) files() (map[string]*npz.Array, error) {
 		}
 		given[key] = a
 	}
-	c.given = given
 	return given, nil
 }
 

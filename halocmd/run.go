@@ -53,8 +53,8 @@ type runCmd struct {
 	shapeFlags `embed:""`
 	Host       hostRunFlags `embed:""`
 
-	given    map[string]*npz.Array // see files
-	weights  map[string]*npz.Array // see allWeights
+	given    func() (map[string]*npz.Array, error) // see files
+	weights  map[string]*npz.Array                 // see allWeights
 	callback func(*halo.HostCall) error
 	job      *distributed.Job // or nil
 	narrow   bool             // the program computes in types narrower than f32
@@ -94,6 +94,7 @@ func (c *runCmd) Run(e *env) error {
 		c.job = e.job
 		c.nameByRank(e)
 	}
+	c.readAhead()
 	ctx, stop := interruptible(e)
 	err = e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if in.kind == source.HostProgram || in.kind == source.BEF && isHostProgram(in.data) {
