@@ -12,7 +12,7 @@ import (
 // Catalogue is a set of passes and pipelines that text may name. The functions of this package use the standard one; [With] returns
 // larger ones.
 type Catalogue struct {
-	family    pass.Family
+	family    func() pass.Family // made when it is first asked for
 	pipelines []Pipeline
 	orders    []pass.Order
 }
@@ -49,7 +49,8 @@ func With(families []pass.Family, more []Pipeline, orders []pass.Order) (*Catalo
 			}
 		}
 	}
-	c := &Catalogue{pass.Join(append([]pass.Family{standard.family}, families...)...), slices.Clone(standard.pipelines), slices.Concat(standard.orders, orders)}
+	family := pass.Join(append([]pass.Family{standard.family()}, families...)...)
+	c := &Catalogue{func() pass.Family { return family }, slices.Clone(standard.pipelines), slices.Concat(standard.orders, orders)}
 	parsed := map[string]*pass.Pipeline{}
 	for _, p := range more {
 		if err := take(p.Name); err != nil {
@@ -67,7 +68,7 @@ func With(families []pass.Family, more []Pipeline, orders []pass.Order) (*Catalo
 
 // All lists every pass, by name; those with options as they are without.
 func (c *Catalogue) All() []*pass.Pass {
-	all := c.family.All()
+	all := c.family().All()
 	slices.SortFunc(all, func(a, b *pass.Pass) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
@@ -99,7 +100,7 @@ func (c *Catalogue) Names() []string {
 	for _, p := range c.pipelines {
 		names = append(names, p.Name)
 	}
-	for alias := range c.family.Aliases {
+	for alias := range c.family().Aliases {
 		names = append(names, alias)
 	}
 	return names
@@ -108,7 +109,7 @@ func (c *Catalogue) Names() []string {
 // lookup answers for a catalogue when text is read.
 type lookup struct{ *Catalogue }
 
-func (l lookup) Pass(name string, o pass.Options) (*pass.Pass, error) { return l.family.Pass(name, o) }
+func (l lookup) Pass(name string, o pass.Options) (*pass.Pass, error) { return l.family().Pass(name, o) }
 
 func (l lookup) Pipeline(name string) *pass.Pipeline {
 	for _, p := range l.pipelines {

@@ -23,7 +23,7 @@ func TestKnown(t *testing.T) {
 		if near == "" {
 			continue
 		}
-		p, err := catalogued.Pass(near, nil)
+		p, err := catalogued().Pass(near, nil)
 		assert.NoError(t, err, name)
 		assert.NotNil(t, p, "%s: nearest is %s", name, near)
 	}

@@ -4,6 +4,8 @@
 package passes
 
 import (
+	"sync"
+
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/algsimp"
 	"github.com/gohalo/halo/passes/async"
@@ -28,28 +30,30 @@ import (
 )
 
 // catalogued is every family. A family names its own passes, so that a new pass is a change of its package alone.
-var catalogued = pass.Join(
-	algsimp.Family,
-	async.Family,
-	collectives.Family,
-	control.Family,
-	copies.Family,
-	dots.Family,
-	dynamic.Family,
-	expand.Family,
-	fuse.Family,
-	layout.Family,
-	host.Family,
-	legalize.Family,
-	linalg.Family,
-	loops.Family,
-	memory.Family,
-	motion.Family,
-	schedule.Family,
-	simplify.Family,
-	types.Family,
-	spmd.Family,
-)
+var catalogued = sync.OnceValue(func() pass.Family {
+	return pass.Join(
+		algsimp.Family,
+		async.Family,
+		collectives.Family,
+		control.Family,
+		copies.Family,
+		dots.Family,
+		dynamic.Family,
+		expand.Family,
+		fuse.Family,
+		layout.Family,
+		host.Family,
+		legalize.Family,
+		linalg.Family,
+		loops.Family,
+		memory.Family,
+		motion.Family,
+		schedule.Family,
+		simplify.Family,
+		types.Family,
+		spmd.Family,
+	)
+})
 
 // All lists every pass, by name; those with options as they are without.
 func All() []*pass.Pass { return standard.All() }

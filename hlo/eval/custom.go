@@ -101,7 +101,7 @@ func customCall(c *Call) (*hlo.Literal, error) {
 	if k := customCalls[target]; k != nil {
 		return k(c)
 	}
-	if k := lapackCalls[target]; k != nil {
+	if k := lapackCalls()[target]; k != nil {
 		return k(c)
 	}
 	return nil, unknownTarget(target)
@@ -110,7 +110,7 @@ func customCall(c *Call) (*hlo.Literal, error) {
 // unknownTarget says what a target may be, and how to give meaning to another.
 func unknownTarget(target string) error {
 	known := slices.Sorted(maps.Keys(customCalls))
-	if similar := slices.DeleteFunc(slices.Sorted(maps.Keys(lapackCalls)), func(name string) bool { return !strings.HasPrefix(name, lapackPrefix(target)) }); len(similar) > 0 {
+	if similar := slices.DeleteFunc(slices.Sorted(maps.Keys(lapackCalls())), func(name string) bool { return !strings.HasPrefix(name, lapackPrefix(target)) }); len(similar) > 0 {
 		known = similar
 	}
 	return fmt.Errorf(`custom-call target %q is not known. In Go it gets its meaning by eval.Options.CustomCalls[%[1]q] here, and by Registry.CustomCall(%[1]q, ...) of the runtime. Known are %[2]s`,

@@ -2,6 +2,8 @@ package eval
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -24,8 +26,11 @@ func init() {
 		hlo.OpIsFinite:          isFiniteOp,
 	}
 	family := make(map[hlo.Opcode]Kernel)
-	for op := range hlo.Opcodes {
-		if hasLaneOp(op) {
+	for _, ops := range []iter.Seq[hlo.Opcode]{
+		maps.Keys(floatUnary), maps.Keys(floatBinary), maps.Keys(intUnary), maps.Keys(intBinary), maps.Keys(complexUnary), maps.Keys(complexBinary),
+		maps.Keys(specialOps),
+	} {
+		for op := range ops {
 			family[op] = elementwise
 		}
 	}

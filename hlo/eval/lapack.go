@@ -4,30 +4,32 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 )
 
 // lapackCalls are the LAPACK routines that JAX calls on CPU, for the four element types: lapack_sgetrf_ffi and so on. They are computed
 // in double precision and rounded. Leading dimensions of the operands are batches.
-var lapackCalls = make(map[string]Kernel)
-
-func init() {
+var lapackCalls = sync.OnceValue(func() map[string]Kernel {
+	calls := make(map[string]Kernel)
 	for letter, isComplex := range map[string]bool{"s": false, "d": false, "c": true, "z": true} {
 		for name, k := range map[string]Kernel{
 			"trsm": lapackTrsm, "potrf": lapackPotrf, "getrf": lapackGetrf, "geqrf": lapackGeqrf, "geqp3": lapackGeqp3,
-			"gtsv": lapackGtsv, "gesdd": lapackGesdd, "gesvd": lapackGesdd, "geev": lapackGeev,
+			"gehrd": lapackGehrd, "gees": lapackGees, "gtsv": lapackGtsv, "gesdd": lapackGesdd, "gesvd": lapackGesdd, "geev": lapackGeev,
 		} {
-			lapackCalls["lapack_"+letter+name+"_ffi"] = k
+			calls["lapack_"+letter+name+"_ffi"] = k
 		}
-		names := []string{"orgqr", "syevd"}
+		names := []string{"orgqr", "syevd", "sytrd", "ormqr"}
 		if isComplex {
-			names = []string{"ungqr", "heevd"}
+			names = []string{"ungqr", "heevd", "hetrd", "unmqr"}
 		}
-		lapackCalls["lapack_"+letter+names[0]+"_ffi"] = lapackOrgqr
-		lapackCalls["lapack_"+letter+names[1]+"_ffi"] = lapackSyevd
+		for i, k := range []Kernel{lapackOrgqr, lapackSyevd, lapackSytrd, lapackOrmqr} {
+			calls["lapack_"+letter+names[i]+"_ffi"] = k
+		}
 	}
-}
+	return calls
+})
 
 // option is a choice of the call, see [hlo.LapackChoice], or the one that JAX makes for Hermitian matrices if the call does not say.
 func (c *Call) option(key string, otherwise byte) byte {

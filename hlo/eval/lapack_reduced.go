@@ -7,18 +7,6 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-func init() {
-	for letter, isComplex := range map[string]bool{"s": false, "d": false, "c": true, "z": true} {
-		tridiagonal, apply := "sytrd", "ormqr"
-		if isComplex {
-			tridiagonal, apply = "hetrd", "unmqr"
-		}
-		for name, k := range map[string]Kernel{"gehrd": lapackGehrd, tridiagonal: lapackSytrd, apply: lapackOrmqr, "gees": lapackGees} {
-			lapackCalls["lapack_"+letter+name+"_ffi"] = k
-		}
-	}
-}
-
 // lapackGehrd reduces to Hessenberg form: A → (H above reflectors, tau, info).
 func lapackGehrd(c *Call) (*hlo.Literal, error) {
 	m, err := squares(c, 0)

@@ -3,6 +3,7 @@ package parser
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -211,7 +212,7 @@ func (p *parser) opcode(d *draft) {
 		return
 	}
 	if err != nil {
-		p.failHint(d.opAt, didYouMean(word, mnemonics), "%s", err)
+		p.failHint(d.opAt, didYouMean(word, mnemonics()), "%s", err)
 	}
 	d.spec.Opcode, d.wrapped, d.info = op, wrapped, hlo.Info(op)
 	d.unusual = true
@@ -251,7 +252,8 @@ func (t *opcodeTable) find(word string) hlo.Opcode {
 	return hlo.OpInvalid
 }
 
-var mnemonics = func() (names []string) {
+// mnemonics are the words that may stand for an opcode, for advice.
+var mnemonics = sync.OnceValue(func() (names []string) {
 	for op := range hlo.Opcodes {
 		names = append(names, op.String())
 		for _, step := range []hlo.Opcode{hlo.OpAsyncStart, hlo.OpAsyncUpdate, hlo.OpAsyncDone} {
@@ -261,7 +263,7 @@ var mnemonics = func() (names []string) {
 		}
 	}
 	return names
-}()
+})
 
 // arguments reads what is in the parentheses.
 func (p *parser) arguments(f *scope, d *draft) {

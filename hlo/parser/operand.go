@@ -130,7 +130,7 @@ func (p *parser) nested(f *scope, declared hlo.Shape, at int) {
 	d.spec.Shape, d.stated = declared, declared.IsValid()
 	word := p.src[at:skipWord(p.src, at)]
 	if _, _, err := hlo.ParseMnemonic(word); err != nil {
-		p.failHint(at, didYouMean(word, mnemonics), "cannot parse as an instruction name or as a nested instruction: %s", err)
+		p.failHint(at, didYouMean(word, mnemonics()), "cannot parse as an instruction name or as a nested instruction: %s", err)
 	}
 	id := p.rhs(f, d)
 	p.freeDraft(d)

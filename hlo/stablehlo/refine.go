@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/stablehlo/mlir"
@@ -280,22 +281,22 @@ func (b *body) unchanged(op *mlir.Op) *mlir.Value {
 }
 
 // dimensionOps are the operations that arithmetic of dimensions is made of.
-var dimensionOps = map[string]bool{}
-
-func init() {
+var dimensionOps = sync.OnceValue(func() map[string]bool {
+	ops := map[string]bool{}
 	for name := range strings.FieldsSeq("abs add and broadcast_in_dim clamp compare concatenate convert divide get_dimension_size iota maximum " +
 		"minimum multiply negate not or reduce remainder reshape select shift_left shift_right_arithmetic shift_right_logical sign slice " +
 		"subtract xor") {
-		dimensionOps["stablehlo."+name] = true
+		ops["stablehlo."+name] = true
 	}
-}
+	return ops
+})
 
 // maxKnown is how many elements a value may have to be kept as known.
 const maxKnown = 1024
 
 // knownValue computes an operation on integers whose operands are known.
 func (b *body) knownValue(op *mlir.Op) (d mlir.Dense, ok bool) {
-	if len(op.Results) != 1 || !dimensionOps[op.Name] {
+	if len(op.Results) != 1 || !dimensionOps()[op.Name] {
 		return d, false
 	}
 	t := op.Results[0].Type

@@ -54,7 +54,7 @@ func (f Format) Float32(code uint16) float32 {
 	case BF16:
 		return BF16ToFloat32(code)
 	}
-	return bytesTo32[f][uint8(code)]
+	return bytesTo32()[f][uint8(code)]
 }
 
 // FromFloat64 returns the code nearest to x, ties to even.
@@ -142,14 +142,15 @@ func (l *layout) fromNaN(sign uint16, bits uint64) uint16 {
 
 // bytesTo32 holds the value of every byte in the formats of 8 bits and fewer.
 // High bits of the narrower ones are ignored by repetition.
-var bytesTo32 = func() (all [numFormats][256]float32) {
+var bytesTo32 = sync.OnceValue(func() *[numFormats][256]float32 {
+	all := new([numFormats][256]float32)
 	for f := F8E5M2; f < numFormats; f++ {
 		for code := range all[f] {
 			all[f][code] = float32(f.Float64(uint16(code)))
 		}
 	}
 	return all
-}()
+})
 
 // Table32 returns the value of every byte as an element of f, a format of at most 8 bits.
 // The table is shared and must not be written.
@@ -157,7 +158,7 @@ func (f Format) Table32() *[256]float32 {
 	if f < F8E5M2 {
 		panic("minifloat: Table32 of " + f.String() + ", which is wider than a byte")
 	}
-	return &bytesTo32[f]
+	return &bytesTo32()[f]
 }
 
 // WidenBytes sets dst to the values of src, one element of f per byte. f has at most 8 bits,

@@ -3,6 +3,7 @@ package tile
 import (
 	"encoding/binary"
 	"math"
+	"sync"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
@@ -150,14 +151,16 @@ var wideTruths = [2][8]byte{{}, {1}}
 
 // truths is the loop that makes bytes of truth values that are as wide as lanes. Bytes that it writes are of elements that it has read.
 func truths(lane int) loop {
-	return truthLoops[lane]
+	return truthLoops()[lane]
 }
 
-var truthLoops = map[int]loop{
-	2: vectors.Find(convertName(hlo.U16, hlo.U8), narrowed[uint16]),
-	4: vectors.Find(convertName(hlo.U32, hlo.U8), narrowed[uint32]),
-	8: vectors.Find(convertName(hlo.U64, hlo.U8), narrowed[uint64]),
-}
+var truthLoops = sync.OnceValue(func() map[int]loop {
+	return map[int]loop{
+		2: vectors.Find(convertName(hlo.U16, hlo.U8), narrowed[uint16]),
+		4: vectors.Find(convertName(hlo.U32, hlo.U8), narrowed[uint32]),
+		8: vectors.Find(convertName(hlo.U64, hlo.U8), narrowed[uint64]),
+	}
+})
 
 func narrowed[T unsignedInt](n int, d, a, _, _ unsafe.Pointer) {
 	for i, x := range vec[T](a, n) {

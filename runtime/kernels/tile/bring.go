@@ -34,7 +34,7 @@ func (p *Program) gather(f *frame, i, at, n int, b Buffers) {
 		l.widen(n, f.ptr[l.reg], src, nil, nil)
 	case l.widen != nil && repeats:
 		l.widen(1, f.ptr[l.reg], element(data, int(w.offset), width), nil, nil)
-		fill32(n, f.ptr[l.reg], f.ptr[l.reg], nil, nil)
+		fillTile(f.ptr[l.reg], f.ptr[l.reg], 4, n)
 	case isRun && l.direct < 0:
 		f.ptr[l.reg] = src
 		return

@@ -227,17 +227,3 @@ func gatherOffsets[T any](offsets []int32) loop {
 		}
 	}
 }
-
-func fillLoop(width int) loop {
-	switch width {
-	case 1:
-		return fill8
-	case 2:
-		return fill16
-	case 4:
-		return fill32
-	case 8:
-		return fill64
-	}
-	return nil
-}

@@ -396,26 +396,29 @@ func vec[T any](p unsafe.Pointer, n int) []T { return unsafe.Slice((*T)(p), n) }
 func copyBytes(dst, src unsafe.Pointer, n int) { copy(vec[byte](dst, n), vec[byte](src, n)) }
 
 func fillTile(dst, src unsafe.Pointer, width, n int) {
-	switch width {
-	case 1:
-		fill8(n, dst, src, nil, nil)
-	case 2:
-		fill16(n, dst, src, nil, nil)
-	case 4:
-		fill32(n, dst, src, nil, nil)
-	case 8:
-		fill64(n, dst, src, nil, nil)
-	case 16:
+	if width == 16 {
 		fill[[2]uint64](n, dst, src, nil, nil)
+	} else if repeat := fillLoop(width); repeat != nil {
+		repeat(n, dst, src, nil, nil)
 	}
 }
 
-var (
-	fill8  = vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U8), fill[uint8])
-	fill16 = vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U16), fill[uint16])
-	fill32 = vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U32), fill[uint32])
-	fill64 = vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U64), fill[uint64])
-)
+// fillLoop repeats an element of that many bytes; nil for other sizes than those of numbers.
+func fillLoop(width int) loop {
+	if width > 8 {
+		return nil
+	}
+	return fillLoops()[width]
+}
+
+var fillLoops = sync.OnceValue(func() *[9]loop {
+	return &[...]loop{
+		1: vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U8), fill[uint8]),
+		2: vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U16), fill[uint16]),
+		4: vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U32), fill[uint32]),
+		8: vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U64), fill[uint64]),
+	}
+})
 
 func fill[T any](n int, d, a, _, _ unsafe.Pointer) {
 	x := *(*T)(a)
