@@ -20,6 +20,9 @@ func init() {
 
 func dotKernel(c *Call) (*hlo.Literal, error) {
 	a := hlo.AttrsOf[hlo.DotAttrs](c.In)
+	if err := c.agree(factorAxes(a)); err != nil {
+		return nil, err
+	}
 	s, err := c.shape()
 	if err != nil {
 		return nil, err
@@ -33,6 +36,15 @@ func dotKernel(c *Call) (*hlo.Literal, error) {
 		return nil, err
 	}
 	return p.literal(c.e.ctx, s, lhs, rhs)
+}
+
+// factorAxes pairs the axes that the factors of a dot have in common.
+func factorAxes(a hlo.DotAttrs) (pairs [][]operandAxis) {
+	lhs, rhs := slices.Concat(a.LHSBatch, a.LHSContracting), slices.Concat(a.RHSBatch, a.RHSContracting)
+	for k := range min(len(lhs), len(rhs)) {
+		pairs = append(pairs, []operandAxis{{0, int(lhs[k])}, {1, int(rhs[k])}})
+	}
+	return pairs
 }
 
 // operandsAs brings two operands to the element type of the result first, as the contractions do.

@@ -225,11 +225,14 @@ func reverse(c *Call) (*hlo.Literal, error) {
 }
 
 func concatenate(c *Call) (*hlo.Literal, error) {
-	s, err := c.shape()
+	along, err := axis(hlo.AttrsOf[hlo.AxisAttrs](c.In).Dimensions, c.In.Shape().Rank())
 	if err != nil {
 		return nil, err
 	}
-	along, err := axis(hlo.AttrsOf[hlo.AxisAttrs](c.In).Dimensions, s.Rank())
+	if err := c.agree(c.axesInCommon(c.In.Shape().Rank(), along)); err != nil {
+		return nil, err
+	}
+	s, err := c.shape()
 	if err != nil {
 		return nil, err
 	}

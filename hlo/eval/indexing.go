@@ -220,6 +220,9 @@ func scatter(c *Call) (*hlo.Literal, error) {
 	if len(c.Args)%2 == 0 {
 		return nil, fmt.Errorf("%d operands", len(c.Args))
 	}
+	if err := c.agree(updateAxes(a, c.Args[n].Shape().Rank(), c.Args[n+1:])); err != nil {
+		return nil, err
+	}
 	operands, updates := c.Args[:n], c.Args[n+1:]
 	for i := range n {
 		if !slices.Equal(dimsOf(operands[i].Shape()), dimsOf(operands[0].Shape())) || !slices.Equal(dimsOf(updates[i].Shape()), dimsOf(updates[0].Shape())) {
@@ -285,6 +288,28 @@ func scatter(c *Call) (*hlo.Literal, error) {
 		}
 	}
 	return sc.finish(c.In.Shape(), operands)
+}
+
+// updateAxes groups the axes along which a scatter takes indices and updates together.
+func updateAxes(a hlo.ScatterAttrs, rank int, updates []*hlo.Literal) (groups [][]operandAxis) {
+	n, next := len(updates), 0
+	for axis := range rank {
+		if axis == int(a.IndexVectorDim) {
+			continue
+		}
+		g := []operandAxis{{n, axis}}
+		for slices.Contains(a.UpdateWindowDims, int64(next)) {
+			next++
+		}
+		for i, u := range updates {
+			if next < u.Shape().Rank() {
+				g = append(g, operandAxis{n + 1 + i, next})
+			}
+		}
+		next++
+		groups = append(groups, g)
+	}
+	return groups
 }
 
 // scatterer holds the decoded arrays of a scatter.

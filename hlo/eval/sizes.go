@@ -28,46 +28,81 @@ func (c *Call) sized() (hlo.Shape, error) {
 	return sized, err
 }
 
-// sizedElements is the shape of an elementwise result. An operand that is static where the result is dynamic is cut to the size of the others.
+// sizedElements is the shape of an elementwise result.
 func (c *Call) sizedElements(s hlo.Shape) (hlo.Shape, error) {
 	dims := s.Dimensions()
-	known := make([]bool, len(dims))
+	if err := c.agree(c.axesInCommon(len(dims), -1)); err != nil {
+		return s, err
+	}
 	for i, a := range c.Args {
-		if a.Shape().Rank() != len(dims) {
-			continue
-		}
 		for axis := range dims {
-			n := a.Shape().Dim(axis)
-			switch {
-			case !c.In.OperandInstr(i).Shape().IsDynamicDimension(axis):
-			case !known[axis]:
-				dims[axis], known[axis] = n, true
-			case dims[axis] != n:
-				return s, fmt.Errorf("operands of sizes %d and %d in dimension %d", dims[axis], n, axis)
+			if a.Shape().Rank() == len(dims) && c.In.OperandInstr(i).Shape().IsDynamicDimension(axis) {
+				dims[axis] = a.Shape().Dim(axis)
 			}
 		}
 	}
-	args := slices.Clone(c.Args)
+	return hlo.MakeShape(s.Type(), dims...), nil
+}
+
+// operandAxis is an axis of an operand.
+type operandAxis struct{ operand, axis int }
+
+// axesInCommon groups the axes, but for one, of the operands of a rank.
+func (c *Call) axesInCommon(rank, but int) [][]operandAxis {
+	groups := make([][]operandAxis, rank)
 	for i, a := range c.Args {
-		if a.Shape().Rank() != len(dims) || len(dims) == 0 {
-			continue
-		}
-		from := dimsOf(a.Shape())
-		if slices.Equal(from, ints(dims)) {
-			continue
-		}
-		for axis, n := range dims {
-			if int64(from[axis]) < n {
-				return s, fmt.Errorf("an operand of shape %v for a result of sizes %v", a.Shape(), dims)
+		for axis := range rank {
+			if axis != but && a.Shape().Rank() == rank {
+				groups[axis] = append(groups[axis], operandAxis{i, axis})
 			}
 		}
-		var err error
-		if args[i], err = cutOut(hlo.MakeShape(a.Shape().Type(), dims...), ints(dims), place{bytesOf(a), 0, rowMajor(from)}); err != nil {
-			return s, err
+	}
+	return groups
+}
+
+// agree takes groups of axes that an op goes through together. Where one is dynamic, static ones are cut to its size: what is behind it in
+// them has no counterpart.
+func (c *Call) agree(groups [][]operandAxis) error {
+	args, static := slices.Clone(c.Args), true
+	for i := range args {
+		static = static && c.In.OperandInstr(i).Shape().IsStatic()
+	}
+	if static {
+		return nil
+	}
+	for _, g := range groups {
+		n := int64(-1)
+		for _, m := range g {
+			if !c.In.OperandInstr(m.operand).Shape().IsDynamicDimension(m.axis) {
+				continue
+			}
+			now := args[m.operand].Shape().Dim(m.axis)
+			if n >= 0 && n != now {
+				return fmt.Errorf("operands of sizes %d and %d in dimension %d", n, now, m.axis)
+			}
+			n = now
+		}
+		if n < 0 {
+			continue
+		}
+		for _, m := range g {
+			of := args[m.operand].Shape()
+			switch now := of.Dim(m.axis); {
+			case now < n:
+				return fmt.Errorf("an operand of shape %v for a size of %d in dimension %d", of, n, m.axis)
+			case now > n:
+				dims := of.Dimensions()
+				dims[m.axis] = n
+				cut, err := cutOut(hlo.MakeShape(of.Type(), dims...), ints(dims), place{bytesOf(args[m.operand]), 0, rowMajor(dimsOf(of))})
+				if err != nil {
+					return err
+				}
+				args[m.operand] = cut
+			}
 		}
 	}
 	c.Args = args
-	return hlo.MakeShape(s.Type(), dims...), nil
+	return nil
 }
 
 // sizedBroadcast is the shape of a broadcast: its dynamic dimensions are the operand's.
