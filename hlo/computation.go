@@ -363,6 +363,15 @@ func (c *compNode) inPostOrder(yield func(Instruction) bool) {
 	}
 }
 
+// OperandsFirst yields every instruction after its operands: by the schedule if there is one, else in post-order. Program order does not
+// promise that before a schedule is made: a pass may have given an instruction an operand that was added later.
+func (c Computation) OperandsFirst() iter.Seq[Instruction] {
+	if c.IsScheduled() {
+		return c.Instructions()
+	}
+	return c.PostOrder()
+}
+
 // IsScheduled reports whether program order is an execution order.
 func (c Computation) IsScheduled() bool { return c.node().scheduled }
 

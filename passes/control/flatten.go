@@ -112,7 +112,7 @@ func CloneComputation(e *hlo.Editor, id hlo.CompID) hlo.CompID {
 	b.SetExecutionThread(c.ExecutionThread())
 	b.SetScheduled(c.IsScheduled())
 	copied := make(map[hlo.InstrID]hlo.InstrID, c.NumInstructions())
-	for in := range c.Instructions() {
+	for in := range c.OperandsFirst() {
 		copied[in.ID()] = b.Append(Copy(e, in, copied))
 	}
 	return b.Finish(copied[c.Root().ID()])

@@ -299,14 +299,8 @@ func inline(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args []hlo.
 		}
 		copied[in.ID()] = ce.InsertSpecBefore(at, spec).ID()
 	}
-	if callee.IsScheduled() {
-		for _, id := range callee.Schedule() {
-			one(callee.MustAt(id))
-		}
-	} else {
-		for in := range callee.PostOrder() {
-			one(in)
-		}
+	for in := range callee.OperandsFirst() {
+		one(in)
 	}
 	return copied[callee.Root().ID()]
 }

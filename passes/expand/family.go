@@ -57,7 +57,7 @@ var Family = pass.Family{
 // backward lists the instructions of a computation, users before operands: when an instruction is replaced, its operands are still the ones that
 // it has in the module as it was.
 func backward(c hlo.Computation) []hlo.Instruction {
-	all := slices.Collect(c.Instructions())
+	all := slices.Collect(c.OperandsFirst())
 	slices.Reverse(all)
 	return all
 }

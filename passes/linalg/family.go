@@ -53,7 +53,7 @@ func (x expander) pass(name, doc string, o pass.Options, params ...pass.Param) *
 	return &pass.Pass{Name: name, Doc: doc, Options: o, Params: params, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range m.PostOrder() {
-			all := slices.Collect(c.Instructions())
+			all := slices.Collect(c.OperandsFirst())
 			slices.Reverse(all)
 			for _, in := range all {
 				wanted, refusal := x.wants(in)

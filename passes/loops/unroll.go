@@ -227,7 +227,7 @@ func (u *unroller) partly(now analysis.Computations, ce hlo.CompEdit, while hlo.
 	e := ce.Editor()
 	eb, ec, spec := e.Computation(body(now, while).ID()), e.Computation(condition(now, while).ID()), specOf(while)
 	var once []hlo.InstrID // what a round consists of
-	for in := range eb.View().Instructions() {
+	for in := range eb.View().OperandsFirst() {
 		if in.Opcode() != hlo.OpParameter {
 			once = append(once, in.ID())
 		}

@@ -223,15 +223,12 @@ func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.In
 		return nil
 	}
 	dead := make([]hlo.InstrID, 0, n-live)
-	for in := range c.Instructions() {
+	for in := range c.OperandsFirst() {
 		if !needed[in.ID()] {
 			dead = append(dead, in.ID())
 		}
 	}
-	// Program order has operands before users.
-	for i, j := 0, len(dead)-1; i < j; i, j = i+1, j-1 {
-		dead[i], dead[j] = dead[j], dead[i]
-	}
+	slices.Reverse(dead)
 	return dead
 }
 

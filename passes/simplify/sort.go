@@ -101,7 +101,7 @@ func narrowComparator(e *hlo.Editor, old hlo.Computation, kept []int) hlo.CompID
 	b.SetExecutionThread(old.ExecutionThread())
 	b.SetScheduled(old.IsScheduled())
 	copied := map[hlo.InstrID]hlo.InstrID{}
-	for in := range old.Instructions() {
+	for in := range old.OperandsFirst() {
 		number, isParameter := in.ParameterNumber()
 		if !isParameter {
 			copied[in.ID()] = b.Append(control.Copy(e, in, copied))
