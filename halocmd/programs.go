@@ -105,7 +105,8 @@ func hasExtension(path string, extensions []string) bool {
 }
 
 // holdsProgram reports whether the content of a file among others is a program. XLA dumps modules, and much else, as .txt and as .pb. Texts
-// of MLIR that are not read are programs, too: their error names the dialect.
+// of MLIR that are not read are programs, too: their error names the dialect. They are not in a dump of XLA, which writes what it makes of each
+// kernel, too.
 func holdsProgram(name string, data []byte) bool {
 	if hasExtension(name, sure) {
 		return true
@@ -124,7 +125,7 @@ func holdsProgram(name string, data []byte) bool {
 		})
 		return found
 	case kind == source.HostProgram, kind == source.OtherMLIR:
-		return hasExtension(name, extensions)
+		return hasExtension(name, extensions) && !isDumped(name)
 	}
 	return kind == source.HLOText || kind == source.StableHLOText || kind == source.MLIRBytecode || kind == source.BEF || kind == source.JAXExport ||
 		kind == source.Tar
