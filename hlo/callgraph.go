@@ -28,14 +28,18 @@ func (l *callList) add(id InstrID, to []CompID) {
 	l.ends = append(l.ends, uint32(len(l.to)))
 }
 
-// callIndex lists, by id, the instructions that call each computation of one version of a module.
-type callIndex [][]caller
+// callIndex lists the instructions that call each computation of one version of a module: those of id are list[off[id]:off[id+1]].
+type callIndex struct {
+	off  []uint32
+	list []caller
+}
 
-func (x callIndex) of(id CompID) []caller {
-	if int(id) >= len(x) {
+func (x *callIndex) of(id CompID) []caller {
+	if int(id)+1 >= len(x.off) {
 		return nil
 	}
-	return x[id]
+	a, b := x.off[id], x.off[id+1]
+	return x.list[a:b:b]
 }
 
 type caller struct {
@@ -144,24 +148,38 @@ func (c *compNode) eachCallee(yield func(CompID) bool) {
 	})
 }
 
-func (m *moduleNode) callIndex() callIndex {
+func (m *moduleNode) callIndex() *callIndex {
 	if x := m.cache().callers.Load(); x != nil {
-		return *x
+		return x
 	}
-	x := make(callIndex, m.comps.n)
+	n := m.comps.n
+	off := make([]uint32, n+2) // while lists are filled, off[id+1] is where the next caller of id goes
+	m.eachCall(func(to CompID, _ caller) { off[to+2]++ })
+	for i := 2; i < len(off); i++ {
+		off[i] += off[i-1]
+	}
+	x := &callIndex{off[:n+1], make([]caller, off[n+1])}
+	m.eachCall(func(to CompID, from caller) {
+		x.list[off[to+1]] = from
+		off[to+1]++
+	})
+	m.cache().callers.Store(x)
+	return x
+}
+
+// eachCall yields every computation that is called with each instruction that calls it.
+func (m *moduleNode) eachCall(yield func(to CompID, from caller)) {
 	for _, id := range m.order {
 		calls := m.current(id).callsOf()
 		for k, instr := range calls.instrs {
 			callees := calls.callees(k)
 			for i, to := range callees {
 				if uint32(to) < m.comps.n && !slices.Contains(callees[:i], to) {
-					x[to] = append(x[to], caller{id, instr})
+					yield(to, caller{id, instr})
 				}
 			}
 		}
 	}
-	m.cache().callers.Store(&x)
-	return x
 }
 
 // postOrder is what [Module.PostOrder] yields, cached: a depth-first search with an explicit stack, since nesting depth is up to the

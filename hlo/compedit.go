@@ -275,7 +275,7 @@ func (st *compState) newInstr(spec *InstrSpec) *instrNode {
 	n := e.takeNode(maxEditSlab)
 	n.fill(&e.stats, spec)
 	n.stamp, n.name, n.id = e.epoch, e.instrNames().unique(name), id
-	e.countCalls(spec.Callees, 1)
+	e.countMore(st.node.id, spec.Callees)
 	*slot = n
 	c.count++
 	st.noteNamed(n.id)

@@ -29,8 +29,9 @@ type Editor struct {
 	side  *sideTables // nil until needed
 	fork  *forkState  // nil: neither a fork nor split into forks
 
-	edited []CompID // see Owned.Edited
-	known  CompID   // one past the computations that it has listed
+	edited []CompID          // see Owned.Edited
+	known  CompID            // one past the computations that it has listed
+	called idmap.Set[CompID] // see CallsMore
 
 	holder holder
 

@@ -149,6 +149,7 @@ func (e *Editor) join(c *Editor) {
 		}
 		e.setComp(m, id, n)
 		e.edited = append(e.edited, id)
+		e.called.Add(id)
 		if i > 0 {
 			e.ownInfo().appendOrder(id)
 		}

@@ -297,7 +297,7 @@ func (i InstrEdit) SetCallees(ids ...CompID) InstrEdit {
 	e := i.st.e
 	e.checkCallees(ids)
 	e.countCalls(n.called(), -1)
-	e.countCalls(ids, 1)
+	e.countMore(i.st.node.id, ids)
 	i.own().ownExtra(&e.stats).called = slices.Clone(ids)
 	return i
 }

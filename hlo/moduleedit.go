@@ -225,6 +225,21 @@ func (e *Editor) countCalls(to []CompID, by int) {
 	}
 }
 
+// countMore counts calls that an instruction of computation id gets.
+func (e *Editor) countMore(id CompID, to []CompID) {
+	if len(to) > 0 {
+		e.called.Add(id)
+		e.countCalls(to, 1)
+	}
+}
+
+// CallsMore reports whether instructions of computation id may call others than when this was last asked of it, or when the session began. Who remembers the callees of what
+// it has seen need not look at them again otherwise.
+func (e *Editor) CallsMore(id CompID) bool {
+	e.check()
+	return e.called.Remove(id)
+}
+
 // forgetCalls drops the counts, where edits have passed them by.
 func (e *Editor) forgetCalls() {
 	if e.side != nil {

@@ -141,3 +141,28 @@ func TestOwnedEditViews(t *testing.T) {
 	o.Share()
 	assert.Panics(t, func() { second.Entry().Name() }, "the session is over")
 }
+
+// TestCallsMore: a computation calls others than before when an instruction that calls is made, is told to call another, or comes from a fork.
+func TestCallsMore(t *testing.T) {
+	m := chainModule(t, 3)
+	id := m.Entry().ID()
+	call := InstrSpec{Opcode: OpCall, Shape: f32, Operands: []InstrID{0}, Attrs: &CallAttrs{}, Callees: []CompID{id}}
+	e := m.Edit()
+	to := e.AddComputation("other")
+	to.AddSpec(InstrSpec{Opcode: OpAfterAll, Shape: f32})
+	c := e.Computation(id)
+	c.Add(OpAbs, f32, 1)
+	assert.False(t, e.CallsMore(id))
+	call.Callees[0] = to.ID()
+	in := c.AddSpec(call)
+	assert.True(t, e.CallsMore(id))
+	assert.False(t, e.CallsMore(id), "it was asked for")
+	in.SetCallees(to.ID())
+	assert.False(t, e.CallsMore(id), "as it was")
+	in.SetCallees(to.ID(), to.ID())
+	assert.True(t, e.CallsMore(id))
+	fork := e.Fork(id)[0]
+	fork.Computation(id).AddSpec(call)
+	assert.NoError(t, e.Join(fork))
+	assert.True(t, e.CallsMore(id))
+}

@@ -1,6 +1,9 @@
 package hlo
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Replacement is an instruction and what stands for it.
 type Replacement struct{ Old, New InstrID }
@@ -30,8 +33,10 @@ func (st *compState) isWorthWalk(edits int) bool {
 
 // walkRoom is what such a walk notes, used again by the next one.
 type walkRoom struct {
-	of  []uint32  // by id
-	ids []InstrID // those to write
+	of      []uint32  // by id
+	ids     []InstrID // those to write
+	callers []InstrID // those that go and call somebody
+	touched uint64    // the sum of what ahead has read, so that no compiler leaves it out
 }
 
 var walkRooms = sync.Pool{New: func() any { return new(walkRoom) }}
@@ -48,11 +53,14 @@ func (st *compState) replaceAll(list []Replacement) bool {
 	}
 	to := room.of
 	stats := &st.e.stats
-	for _, id := range room.ids {
-		operands := st.ownInstr(id).ownOperands(stats)
-		for i, o := range operands {
-			if t := to[o]; t != 0 && t != isNew {
-				operands[i] = InstrID(t - 1)
+	for ids := range slices.Chunk(room.ids, aheadNodes) {
+		st.ahead(room, ids)
+		for _, id := range ids {
+			operands := st.ownInstr(id).ownOperands(stats)
+			for i, o := range operands {
+				if t := to[o]; t != 0 && t != isNew {
+					operands[i] = InstrID(t - 1)
+				}
 			}
 		}
 	}
@@ -61,15 +69,29 @@ func (st *compState) replaceAll(list []Replacement) bool {
 			st.own().root = InstrID(t - 1)
 		}
 	}
-	for _, r := range list {
-		st.takeOut(r.Old)
+	for _, id := range room.callers {
+		st.e.countCalls(st.instr(id).called(), -1)
 	}
+	for _, r := range list {
+		*st.ownSlot(r.Old) = nil // nobody looks at the instruction, which no cache has any more
+	}
+	st.node.count -= int32(len(list))
 	st.forgetUsers()
 	return true
 }
 
+// aheadNodes is how many instructions are read ahead.
+const aheadNodes = 16
+
+// ahead reads instructions that are written next, one after the other: of a large computation no cache has them, and memory gives several at once as fast as one.
+func (st *compState) ahead(room *walkRoom, ids []InstrID) {
+	for _, id := range ids {
+		room.touched += st.instr(id).rank
+	}
+}
+
 // planReplacements notes for every id what stands for it, and one; isNew for what stands for others. It reports false if one replacement has to do with
-// what another has made of the computation, or is none.
+// what another has made of the computation, or is none. It looks at no instruction: findReplaced meets them all.
 func (st *compState) planReplacements(room *walkRoom, list []Replacement) bool {
 	n := int(st.node.instrs.n)
 	room.of = cleared(room.of, n)
@@ -78,8 +100,7 @@ func (st *compState) planReplacements(room *walkRoom, list []Replacement) bool {
 		if int(r.Old) >= n || int(r.New) >= n || to[r.Old] != 0 || r.Old == r.New || to[r.New] != 0 && to[r.New] != isNew {
 			return false
 		}
-		old := st.node.instrs.get(uint32(r.Old))
-		if old == nil || old.op == OpParameter || len(old.control()) > 0 || st.node.instrs.get(uint32(r.New)) == nil {
+		if st.node.instrs.get(uint32(r.Old)) == nil || st.node.instrs.get(uint32(r.New)) == nil {
 			return false
 		}
 		to[r.Old], to[r.New] = uint32(r.New)+1, isNew
@@ -87,11 +108,11 @@ func (st *compState) planReplacements(room *walkRoom, list []Replacement) bool {
 	return true
 }
 
-// findReplaced notes the instructions that stay and use what is replaced. It reports false if one of them would use itself, or has to wait for what is
-// replaced.
+// findReplaced notes the instructions that stay and use what is replaced, and those that go and call somebody. It reports false if one would use itself or has to wait for what
+// is replaced, or if one that goes is a parameter or has to wait for something.
 func (st *compState) findReplaced(room *walkRoom) bool {
 	to := room.of
-	room.ids = room.ids[:0]
+	room.ids, room.callers = room.ids[:0], room.callers[:0]
 	return st.node.instrs.eachLeaf(func(slots []*instrNode) bool {
 		for _, n := range slots {
 			if n == nil {
@@ -105,6 +126,12 @@ func (st *compState) findReplaced(room *walkRoom) bool {
 				}
 			}
 			if t := to[n.id]; t != 0 && t != isNew {
+				if n.op == OpParameter || len(n.control()) > 0 {
+					return false
+				}
+				if len(n.called()) > 0 {
+					room.callers = append(room.callers, n.id)
+				}
 				continue
 			}
 			uses := false
@@ -135,34 +162,48 @@ func (c CompEdit) RemoveUnused(ids []InstrID, may func(InstrEdit) bool) bool {
 	room := walkRooms.Get().(*walkRoom)
 	defer walkRooms.Put(room)
 	uses := st.countUses(room)
-	const goes = ^uint32(0)
-	todo, gone := append(room.ids[:0], ids...), 0
-	// What is removed is at the beginning of todo, what is to be looked at behind: there is always room, as each step takes one from the end.
-	for len(todo) > gone {
-		id := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		n := st.node.instrs.get(uint32(id))
-		if n == nil || uses[id] != 0 || n.op == OpParameter || len(n.control()) > 0 || !may(InstrEdit{st, id, c.gen}) {
+	const (
+		asked = 1 << 31 // it is to go if nobody uses it
+		goes  = ^uint32(0)
+	)
+	for _, id := range ids {
+		if int(id) < len(uses) {
+			uses[id] |= asked
+		}
+	}
+	// Users have greater ids than operands but for a few, so the ids go down: most instructions are met in the order in which they lie in memory.
+	gone, late := false, room.ids[:0]
+	for next := InstrID(len(uses)); next > 0 || len(late) > 0; {
+		var id InstrID
+		if n := len(late); n > 0 {
+			id, late = late[n-1], late[:n-1]
+		} else {
+			next--
+			id = next
+		}
+		if uses[id] != asked {
 			continue
 		}
-		uses[id] = goes
-		todo = append(todo, id)
-		todo[len(todo)-1], todo[gone] = todo[gone], id
-		gone++
+		n := st.node.instrs.get(uint32(id))
+		if n == nil || n.op == OpParameter || len(n.control()) > 0 || !may(InstrEdit{st, id, c.gen}) {
+			continue
+		}
 		for _, o := range n.operands() {
-			if uses[o] != goes {
-				uses[o]--
-				todo = append(todo, o)
+			if uses[o] == goes {
+				continue
+			}
+			uses[o] = uses[o]&^asked - 1 | asked
+			if o >= next && uses[o] == asked {
+				late = append(late, o)
 			}
 		}
+		uses[id], gone = goes, true
+		st.takeOut(n)
 	}
-	for _, id := range todo {
-		st.takeOut(id)
-	}
-	if gone > 0 {
+	if gone {
 		st.forgetUsers()
 	}
-	room.ids = todo
+	room.ids = late
 	return true
 }
 
@@ -193,12 +234,10 @@ func (st *compState) countUses(room *walkRoom) []uint32 {
 }
 
 // takeOut removes an instruction that nobody uses.
-func (st *compState) takeOut(id InstrID) {
-	slot := st.ownSlot(id)
-	called := (*slot).called()
-	*slot = nil
+func (st *compState) takeOut(n *instrNode) {
+	*st.ownSlot(n.id) = nil
 	st.node.count--
-	st.e.countCalls(called, -1)
+	st.e.countCalls(n.called(), -1)
 }
 
 // forgetUsers drops what the session knows of users: it is found anew when it is asked for.

@@ -195,11 +195,13 @@ func (ch *chain) note(now stamp) {
 			ch.header = now
 		}
 		for _, id := range edited {
-			if was, ok := ch.base.Computation(id); ok && ch.edited.Get(id) == 0 {
+			was, isOld := ch.base.Computation(id)
+			isFirst := ch.edited.Get(id) == 0
+			if isOld && isFirst {
 				ch.calls(id, was.Callees())
 			}
 			ch.edited.Set(id, now)
-			if e.Has(id) {
+			if e.Has(id) && (e.CallsMore(id) || isFirst && !isOld) {
 				ch.calls(id, e.Callees(id))
 			}
 		}

@@ -48,6 +48,7 @@ var (
 	limit  = flag.Duration("limit", time.Minute, "the longest that one pass may take on one program")
 	cpu    = flag.String("cpuprofile", "", "a file for the profile of the last measurement alone")
 	fewest = flag.Int("fewest", 100_000, "instructions of all modules that one size is measured on")
+	within = flag.Bool("within", false, "measure the passes of the pipelines NAME… each where it stands in them, in one run of each pipeline")
 	rounds = flag.Int("rounds", 1, "how often each size is measured, the sizes in turn; the least time counts")
 )
 
@@ -57,6 +58,16 @@ func main() {
 	debug.SetGCPercent(300) // as the command has it, and large pages, too
 	pages.EnlargeHeapBy(min(heapOfInstruction*int64(slices.Max(lengths())), budget.Left()/4))
 	names := flag.Args()
+	if *within {
+		for _, shape := range strings.Split(*shapes, ",") {
+			for _, name := range names {
+				if err := printWithin(name, shape); err != nil {
+					log.Fatal(err)
+				}
+			}
+		}
+		return
+	}
 	if len(names) == 0 {
 		names = everything()
 	}
@@ -219,19 +230,12 @@ func (w *work) row(shape string) (cells string, grown float64) {
 // one is the time for an instruction of programs of n instructions, in nanoseconds.
 func (w *work) one(shape string, n int) (float64, error) {
 	text := program(shape, n)
-	modules := make([]hlo.Module, max(1, *fewest/n))
-	total := 0
-	for i := range modules {
-		m, err := parser.Parse(shape, text)
-		if err != nil {
-			return 0, err
-		}
-		modules[i] = m
-		total += m.NumInstructions()
+	modules, total, err := parsed(shape, n)
+	if err != nil {
+		return 0, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), *limit)
 	defer cancel()
-	runtime.GC()
 	peak := watchHeap()
 	defer profile()()
 	began := processorTime()
@@ -245,6 +249,20 @@ func (w *work) one(shape string, n int) (float64, error) {
 	w.heap = float64(peak()) / float64(total)
 	runtime.KeepAlive(modules)
 	return float64(took.Nanoseconds()) / float64(total), nil
+}
+
+// parsed is the modules that a size is measured on, and how many instructions they have.
+func parsed(shape string, n int) (modules []hlo.Module, total int, err error) {
+	text := program(shape, n)
+	modules = make([]hlo.Module, max(1, *fewest/n))
+	for i := range modules {
+		if modules[i], err = parser.Parse(shape, text); err != nil {
+			return nil, 0, err
+		}
+		total += modules[i].NumInstructions()
+	}
+	runtime.GC()
+	return modules, total, nil
 }
 
 var texts = map[string]string{}
