@@ -271,10 +271,11 @@ func (st *compState) newInstr(spec *InstrSpec) *instrNode {
 	name := spec.Name
 	if name == "" {
 		name = spec.Opcode.String()
+		spec.NameHash = 0
 	}
 	n := e.takeNode(maxEditSlab)
 	n.fill(&e.stats, spec)
-	n.stamp, n.name, n.id = e.epoch, e.instrNames().unique(name), id
+	n.stamp, n.name, n.id = e.epoch, e.instrNames().uniqueHashed(name, freshHash(name, spec.NameHash)), id
 	e.countMore(st.node.id, spec.Callees)
 	*slot = n
 	c.count++

@@ -264,6 +264,22 @@ func (e *Editor) instrNames() *nameTable {
 	return m.instrNames
 }
 
+// NamesAhead says the hashes of the names of instructions that are made next: whoever makes many says so of a few at a time. Of a large table of names no cache has anything, and memory
+// gives several places at once as fast as one.
+func (e *Editor) NamesAhead(hashes []uint64) {
+	e.check()
+	names, t := e.root.instrNames, e.tables()
+	if names == nil {
+		return
+	}
+	for _, h := range hashes {
+		t.touched += names.touch(h)
+		for layer := names; layer != nil; layer = layer.under {
+			t.touched += layer.roots.touch(h)
+		}
+	}
+}
+
 // ReserveNames says how many instructions the session, which has none yet, will about make.
 func (e *Editor) ReserveNames(n int) {
 	e.checkWhole("ReserveNames")

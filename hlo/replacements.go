@@ -151,6 +151,9 @@ func (st *compState) findReplaced(room *walkRoom) bool {
 	})
 }
 
+// asked is added to the number of uses of what is to go if it has none.
+const asked = 1 << 31
+
 // RemoveUnused removes those of ids that nobody uses and for which may is true, and then what they alone used, as far as may is true for it. Parameters stay, and so does what
 // has control dependencies. It reports false, and does nothing, if ids are so few that this is better done one by one: it walks over the computation, and the session forgets what it
 // knows of users.
@@ -162,10 +165,7 @@ func (c CompEdit) RemoveUnused(ids []InstrID, may func(InstrEdit) bool) bool {
 	room := walkRooms.Get().(*walkRoom)
 	defer walkRooms.Put(room)
 	uses := st.countUses(room)
-	const (
-		asked = 1 << 31 // it is to go if nobody uses it
-		goes  = ^uint32(0)
-	)
+	const goes = ^uint32(0)
 	for _, id := range ids {
 		if int(id) < len(uses) {
 			uses[id] |= asked
@@ -178,6 +178,9 @@ func (c CompEdit) RemoveUnused(ids []InstrID, may func(InstrEdit) bool) bool {
 		if n := len(late); n > 0 {
 			id, late = late[n-1], late[:n-1]
 		} else {
+			if next%aheadNodes == 0 {
+				st.aheadOf(room, uses, next)
+			}
 			next--
 			id = next
 		}
@@ -205,6 +208,17 @@ func (c CompEdit) RemoveUnused(ids []InstrID, may func(InstrEdit) bool) bool {
 	}
 	room.ids = late
 	return true
+}
+
+// aheadOf reads ahead what is asked for of the ids right below next.
+func (st *compState) aheadOf(room *walkRoom, uses []uint32, next InstrID) {
+	for id := next - min(next, aheadNodes); id < next; id++ {
+		if uses[id] >= asked {
+			if n := st.node.instrs.get(uint32(id)); n != nil {
+				room.touched += n.rank
+			}
+		}
+	}
 }
 
 // countUses counts for every id how often it is an operand, or has to be waited for, or is the root.

@@ -25,9 +25,10 @@ type fusionList struct {
 	all      pile[madeFusion]
 	operands []hlo.InstrID // in room for several
 	results  pile[fusionResult]
-	roots    pile[hlo.InstrID]        // of all groups
+	released []hlo.InstrID            // what may be left of the groups: it must not stay, since its operands may be defined later then
 	replaced []hlo.Replacement        // room
 	elements []*hlo.TupleElementAttrs // by number
+	next     nextFusions
 }
 
 // madeFusion is one of them.
@@ -51,7 +52,7 @@ type fusionResult struct {
 
 // emptied is an empty list in the room of l.
 func (l *fusionList) emptied() fusionList {
-	return fusionList{all: l.all.emptied(), operands: l.operands, results: l.results.emptied(), roots: l.roots.emptied(), replaced: l.replaced[:0], elements: l.elements}
+	return fusionList{all: l.all.emptied(), operands: l.operands, results: l.results.emptied(), released: l.released[:0], replaced: l.replaced[:0], elements: l.elements}
 }
 
 // The attributes of all fusions.
@@ -77,7 +78,7 @@ func (f *fuser) fuse(roots []hlo.InstrID) {
 	b.roots = roots
 	for _, root := range roots {
 		f.copyIn(root)
-		f.made.roots.add(root)
+		f.made.releases(f.c.MustAt(root))
 	}
 	place := f.place(roots[0])
 	roots = f.neededOutside(roots)
@@ -200,12 +201,14 @@ func (f *fuser) install() error {
 		return nil
 	}
 	ce := f.e.Computation(f.c.ID())
-	released := l.released(ce)
 	l.replaced = slices.Grow(l.replaced, int(l.results.n))
 	next := uint32(0) // of the results
 	for i := range l.all.n {
+		if i%putAhead == 0 {
+			f.ahead(ce, i)
+		}
 		made := l.all.at(i)
-		spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: f.bodies.names.Join(made.name, "_fusion"), Shape: made.shape, Attrs: made.attrs,
+		spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: l.next.names[i%putAhead], NameHash: l.next.hashes[i%putAhead], Shape: made.shape, Attrs: made.attrs,
 			Operands: made.operands, Callees: []hlo.CompID{made.body}, Common: made.common, Position: made.position}
 		l.stands(ce, ce.InsertSpecBefore(made.place, spec).ID(), made, next)
 		next = made.results
@@ -213,25 +216,42 @@ func (f *fuser) install() error {
 	if err := ce.ReplaceInstructions(l.replaced); err != nil {
 		return err
 	}
-	pass.ReleaseAll(ce, released)
+	pass.ReleaseAll(ce, l.released)
 	return nil
 }
 
-// released is what may be left of the groups: it must not stay, since its operands may be defined later now.
-func (l *fusionList) released(ce hlo.CompEdit) (ids []hlo.InstrID) {
-	n := 0
-	for i := range l.roots.n {
-		n += 1 + ce.Instr(*l.roots.at(i)).NumOperands()
+// releases notes what may be left of a group with this root, which has just been copied.
+func (l *fusionList) releases(root hlo.Instruction) {
+	l.released = append(l.released, root.ID())
+	for k := range root.NumOperands() {
+		l.released = append(l.released, root.Operand(k))
 	}
-	ids = make([]hlo.InstrID, 0, n)
-	for i := range l.roots.n {
-		root := ce.Instr(*l.roots.at(i))
-		ids = append(ids, root.ID())
-		for k := range root.NumOperands() {
-			ids = append(ids, root.Operand(k))
+}
+
+// putAhead is how many fusions are put into their places without reading ahead again.
+const putAhead = 16
+
+// nextFusions is what is known of the next ones.
+type nextFusions struct {
+	names   [putAhead]string
+	hashes  [putAhead]uint64
+	touched int // the sum of what has been read, so that no compiler leaves it out
+}
+
+// ahead names some fusions, from number i on, and reads what they will stand before, and what is before that: of a large computation no cache has it any more, and memory gives several
+// places at once as fast as one.
+func (f *fuser) ahead(ce hlo.CompEdit, i uint32) {
+	next, n := &f.made.next, min(putAhead, f.made.all.n-i)
+	for k := range n {
+		made := f.made.all.at(i + k)
+		next.names[k] = f.bodies.names.Join(made.name, "_fusion")
+		next.hashes[k] = hlo.HashName(next.names[k])
+		next.touched += len(ce.Instr(made.place).Name())
+		if made.place > 0 && ce.Has(made.place-1) {
+			next.touched += len(ce.Instr(made.place - 1).Name())
 		}
 	}
-	return ids
+	f.e.NamesAhead(next.hashes[:n])
 }
 
 // stands has a fusion stand for its results, from that of number first on.

@@ -30,7 +30,10 @@ recomputing them costs less than memory does. A reduction of several arrays by a
 			f.begins(c)
 			f.findGroups()
 			f.merge()
-			for _, root := range f.roots {
+			for i, root := range f.roots {
+				if i%rootsAhead == 0 {
+					f.rootsAhead(i)
+				}
 				results := f.results(f.leader(root))
 				members := f.size(results)
 				if root != f.place(root) || members < 2 && !f.spares(c.MustAt(root)) || !ctx.Spend("fuse") {
@@ -47,6 +50,16 @@ recomputing them costs less than memory does. A reduction of several arrays by a
 		}
 		return e.Freeze(), nil
 	},
+}
+
+// rootsAhead is how many roots are looked at without reading ahead again.
+const rootsAhead = 16
+
+// rootsAhead reads some roots, from number i on: of a large computation no cache has them any more, and memory gives several places at once as fast as one.
+func (f *fuser) rootsAhead(i int) {
+	for _, id := range f.roots[i:min(i+rootsAhead, len(f.roots))] {
+		f.room.touched += f.c.MustAt(id).NumOperands()
+	}
 }
 
 // fuser works on one computation after the other.
@@ -76,7 +89,7 @@ type fuser struct {
 
 // groupList is the groups that have begun.
 type groupList struct {
-	number idmap.Map[hlo.InstrID, uint32] // root → place in all, and one
+	number []uint32 // by id: of a root, its place in all, and one; nothing, as long as none has begun
 	all    pile[loopGroup]
 }
 
@@ -88,18 +101,26 @@ type loopGroup struct {
 
 // of is the group with a root; the zero group if none has it.
 func (l *groupList) of(root hlo.InstrID) loopGroup {
-	if n := l.number.Get(root); n > 0 {
-		return *l.all.at(n - 1)
+	if int(root) < len(l.number) && l.number[root] > 0 {
+		return *l.all.at(l.number[root] - 1)
 	}
 	return loopGroup{}
 }
 
-func (l *groupList) begin(root hlo.InstrID, dims hlo.Shape) {
-	l.number.Set(root, l.all.add(loopGroup{dims, 1})+1)
+func (l *groupList) begin(root hlo.Instruction, dims hlo.Shape) {
+	if len(l.number) == 0 {
+		n := int(root.Computation().IDLimit())
+		l.number = slices.Grow(l.number, n)[:n]
+		clear(l.number)
+	}
+	l.number[root.ID()] = l.all.add(loopGroup{dims, 1}) + 1
 }
 
+// emptied is an empty list in the room of l.
+func (l *groupList) emptied() groupList { return groupList{number: l.number[:0], all: l.all.emptied()} }
+
 // joins counts a member of the group with a root.
-func (l *groupList) joins(root hlo.InstrID) { l.all.at(l.number.Get(root)-1).members++ }
+func (l *groupList) joins(root hlo.InstrID) { l.all.at(l.number[root]-1).members++ }
 
 // pile is a list that does not move when it grows: of a long one, each move would need as much memory again.
 type pile[T any] struct {
@@ -137,6 +158,7 @@ func (p *pile[T]) emptied() pile[T] { return pile[T]{pieces: p.pieces} }
 type searchRoom struct {
 	seen                             marks
 	todo, roots, all, outside, reads []hlo.InstrID
+	touched                          int // the sum of what rootsAhead has read, so that no compiler leaves it out
 }
 
 func newFuser(ctx *pass.Context, m hlo.Module, e *hlo.Editor) *fuser {
@@ -145,7 +167,7 @@ func newFuser(ctx *pass.Context, m hlo.Module, e *hlo.Editor) *fuser {
 
 // begins turns to a computation, and forgets all about the one before but the room that it took.
 func (f *fuser) begins(c hlo.Computation) {
-	*f = fuser{ctx: f.ctx, m: f.m, e: f.e, c: c, groups: f.groups.emptied(), roots: f.roots[:0], begun: groupList{all: f.begun.all.emptied()}, sequence: f.sequence, rank: f.rank,
+	*f = fuser{ctx: f.ctx, m: f.m, e: f.e, c: c, groups: f.groups.emptied(), roots: f.roots[:0], begun: f.begun.emptied(), sequence: f.sequence, rank: f.rank,
 		bodies: f.bodies, made: f.made.emptied(), room: f.room}
 }
 
@@ -237,7 +259,7 @@ func (f *fuser) precedes(a, b hlo.InstrID) bool { return f.rank[a] < f.rank[b] }
 func (f *fuser) begin(in hlo.Instruction, dims hlo.Shape) {
 	f.roots = append(f.roots, in.ID())
 	f.groups.begin(in)
-	f.begun.begin(in.ID(), dims)
+	f.begun.begin(in, dims)
 }
 
 // groupsOfUsers are the roots of the fusions that in could be a member of: all of its users are in them. The list holds until the next one is asked for.

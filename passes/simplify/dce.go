@@ -170,11 +170,15 @@ func saysSharding(in hlo.Instruction) bool {
 // the dead would have no reader.
 func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.InstrID {
 	needed := make([]bool, c.IDLimit())
-	var work []hlo.InstrID
+	// Most of what is needed by an instruction has a smaller id, so ids go down from here on: instructions are met in the order in which they lie in memory.
+	next := hlo.InstrID(c.IDLimit())
+	var late []hlo.InstrID // those that are found to be needed when their turn is over
 	need := func(id hlo.InstrID) {
 		if !needed[id] {
 			needed[id] = true
-			work = append(work, id)
+			if id >= next {
+				late = append(late, id)
+			}
 		}
 	}
 	need(c.Root().ID())
@@ -198,9 +202,17 @@ func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.In
 		return nil
 	}
 	live = 0
-	for len(work) > 0 {
-		in := c.MustAt(work[len(work)-1])
-		work = work[:len(work)-1]
+	for next > 0 || len(late) > 0 {
+		var id hlo.InstrID
+		if last := len(late) - 1; last >= 0 {
+			id, late = late[last], late[:last]
+		} else {
+			next--
+			if id = next; !needed[id] {
+				continue
+			}
+		}
+		in := c.MustAt(id)
 		live++
 		for i := range in.NumOperands() {
 			need(in.Operand(i))
