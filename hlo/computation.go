@@ -325,16 +325,28 @@ func (c *compNode) inProgramOrder(yield func(Instruction) bool) {
 		c.byID(yield)
 		return
 	}
-	for _, in := range c.order() {
-		if !yield(c.handle(in)) {
-			return
+	large := c.isLarge()
+	for order := c.order(); len(order) > 0; {
+		next := order[:min(len(order), aheadNodes)]
+		order = order[len(next):]
+		if large {
+			readAhead(next)
+		}
+		for _, in := range next {
+			if !yield(c.handle(in)) {
+				return
+			}
 		}
 	}
 }
 
 // byID yields the instructions in the order of their ids.
 func (c *compNode) byID(yield func(Instruction) bool) {
+	large := c.isLarge()
 	c.instrs.eachLeaf(func(slots []*instrNode) bool {
+		if large {
+			readAhead(slots)
+		}
 		for _, in := range slots {
 			if in != nil && !yield(c.handle(in)) {
 				return false
@@ -356,9 +368,12 @@ func (c *compNode) inPostOrder(yield func(Instruction) bool) {
 	if order == nil {
 		c.byID(yield)
 	}
-	for _, id := range order {
-		if !yield(c.mustAt(id)) {
-			return
+	for ids := range slices.Chunk(order, aheadNodes) {
+		c.ahead(ids)
+		for _, id := range ids {
+			if !yield(c.mustAt(id)) {
+				return
+			}
 		}
 	}
 }

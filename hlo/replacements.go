@@ -36,7 +36,6 @@ type walkRoom struct {
 	of      []uint32  // by id
 	ids     []InstrID // those to write
 	callers []InstrID // those that go and call somebody
-	touched uint64    // the sum of what ahead has read, so that no compiler leaves it out
 }
 
 var walkRooms = sync.Pool{New: func() any { return new(walkRoom) }}
@@ -54,7 +53,7 @@ func (st *compState) replaceAll(list []Replacement) bool {
 	to := room.of
 	stats := &st.e.stats
 	for ids := range slices.Chunk(room.ids, aheadNodes) {
-		st.ahead(room, ids)
+		st.node.ahead(ids)
 		for _, id := range ids {
 			operands := st.ownInstr(id).ownOperands(stats)
 			for i, o := range operands {
@@ -78,16 +77,6 @@ func (st *compState) replaceAll(list []Replacement) bool {
 	st.node.count -= int32(len(list))
 	st.forgetUsers()
 	return true
-}
-
-// aheadNodes is how many instructions are read ahead.
-const aheadNodes = 16
-
-// ahead reads instructions that are written next, one after the other: of a large computation no cache has them, and memory gives several at once as fast as one.
-func (st *compState) ahead(room *walkRoom, ids []InstrID) {
-	for _, id := range ids {
-		room.touched += st.instr(id).rank
-	}
 }
 
 // planReplacements notes for every id what stands for it, and one; isNew for what stands for others. It reports false if one replacement has to do with
@@ -179,7 +168,7 @@ func (c CompEdit) RemoveUnused(ids []InstrID, may func(InstrEdit) bool) bool {
 			id, late = late[n-1], late[:n-1]
 		} else {
 			if next%aheadNodes == 0 {
-				st.aheadOf(room, uses, next)
+				st.aheadOf(uses, next)
 			}
 			next--
 			id = next
@@ -211,14 +200,19 @@ func (c CompEdit) RemoveUnused(ids []InstrID, may func(InstrEdit) bool) bool {
 }
 
 // aheadOf reads ahead what is asked for of the ids right below next.
-func (st *compState) aheadOf(room *walkRoom, uses []uint32, next InstrID) {
+func (st *compState) aheadOf(uses []uint32, next InstrID) {
+	if !st.node.isLarge() {
+		return
+	}
+	var wanted [aheadNodes]InstrID
+	n := 0
 	for id := next - min(next, aheadNodes); id < next; id++ {
 		if uses[id] >= asked {
-			if n := st.node.instrs.get(uint32(id)); n != nil {
-				room.touched += n.rank
-			}
+			wanted[n] = id
+			n++
 		}
 	}
+	st.node.ahead(wanted[:n])
 }
 
 // countUses counts for every id how often it is an operand, or has to be waited for, or is the root.

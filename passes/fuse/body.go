@@ -233,9 +233,9 @@ const putAhead = 16
 
 // nextFusions is what is known of the next ones.
 type nextFusions struct {
-	names   [putAhead]string
-	hashes  [putAhead]uint64
-	touched int // the sum of what has been read, so that no compiler leaves it out
+	names  [putAhead]string
+	hashes [putAhead]uint64
+	places [2 * putAhead]hlo.InstrID // and what is before these
 }
 
 // ahead names some fusions, from number i on, and reads what they will stand before, and what is before that: of a large computation no cache has it any more, and memory gives several
@@ -246,11 +246,9 @@ func (f *fuser) ahead(ce hlo.CompEdit, i uint32) {
 		made := f.made.all.at(i + k)
 		next.names[k] = f.bodies.names.Join(made.name, "_fusion")
 		next.hashes[k] = hlo.HashName(next.names[k])
-		next.touched += len(ce.Instr(made.place).Name())
-		if made.place > 0 && ce.Has(made.place-1) {
-			next.touched += len(ce.Instr(made.place - 1).Name())
-		}
+		next.places[2*k], next.places[2*k+1] = made.place, made.place-min(made.place, 1)
 	}
+	ce.Ahead(next.places[:2*n])
 	f.e.NamesAhead(next.hashes[:n])
 }
 

@@ -32,7 +32,7 @@ recomputing them costs less than memory does. A reduction of several arrays by a
 			f.merge()
 			for i, root := range f.roots {
 				if i%rootsAhead == 0 {
-					f.rootsAhead(i)
+					c.Ahead(f.roots[i:min(i+rootsAhead, len(f.roots))])
 				}
 				results := f.results(f.leader(root))
 				members := f.size(results)
@@ -54,13 +54,6 @@ recomputing them costs less than memory does. A reduction of several arrays by a
 
 // rootsAhead is how many roots are looked at without reading ahead again.
 const rootsAhead = 16
-
-// rootsAhead reads some roots, from number i on: of a large computation no cache has them any more, and memory gives several places at once as fast as one.
-func (f *fuser) rootsAhead(i int) {
-	for _, id := range f.roots[i:min(i+rootsAhead, len(f.roots))] {
-		f.room.touched += f.c.MustAt(id).NumOperands()
-	}
-}
 
 // fuser works on one computation after the other.
 type fuser struct {
@@ -158,7 +151,6 @@ func (p *pile[T]) emptied() pile[T] { return pile[T]{pieces: p.pieces} }
 type searchRoom struct {
 	seen                             marks
 	todo, roots, all, outside, reads []hlo.InstrID
-	touched                          int // the sum of what rootsAhead has read, so that no compiler leaves it out
 }
 
 func newFuser(ctx *pass.Context, m hlo.Module, e *hlo.Editor) *fuser {
