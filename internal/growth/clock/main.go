@@ -9,9 +9,11 @@
 // entries in the cache once it is large. The last column is the largest heap in bytes for an
 // instruction, which counts what the collector has not yet taken.
 //
+// With --within, each pass of the pipelines NAME… is measured where it stands, in one run of each: its lines end with the growth and the bytes that the pass allocates for an instruction.
+//
 // Each size is measured on so many modules that all have about as many instructions together, one after the other, each once: no module is in the
 // cache because it has just been measured, and what modules remember of themselves does not help. Unlike internal/growth/count, this depends on the
-// machine and on what else runs there; with --rounds=N each size is measured N times, and its least time counts.
+// machine and on what else runs there; --fewest=N has each size measured on modules of N instructions together; with --rounds=N each size is measured N times, and its least time counts.
 package main
 
 import (
