@@ -5,7 +5,7 @@
 // polynomials, evaluated with fused multiply-add, that differ from package math in the last places; on the whole range of float32 the
 // error is at most, in units of the last place:
 //
-//	exponential          0.9    range: all; denormal results are rounded once
+//	exponential          0.9    range: all
 //	exponential-minus-one 1.77  XLA's bits beyond a half, and so its error
 //	log                  0.9    denormal arguments too
 //	log-plus-one         1.4

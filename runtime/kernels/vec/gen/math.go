@@ -30,13 +30,7 @@ func functions() (all []kernel) {
 }
 
 func (m *machine) log(x vector) vector {
-	smallest, up, exponent := 0x1p-126, 0x1p23, 23.0
-	if m.lane == 8 {
-		smallest, up, exponent = 0x1p-1022, 0x1p54, 54
-	}
-	denormal := m.compare(isLess, x, m.constant(smallest))
-	t, e := m.splitLog(m.choose(denormal, m.mul(x, m.constant(up)), x))
-	e = m.choose(denormal, m.sub(e, m.constant(exponent)), e)
+	t, e := m.splitLogOfAny(x)
 	return m.logEnds(x, m.logOf(m.sub(t, m.constant(1)), e))
 }
 
@@ -45,11 +39,12 @@ func (m *machine) log1p(x vector) vector {
 	one := m.copyOf(m.constant(1))
 	u := m.add(x, one)
 	back := m.sub(u, one)
-	lost := m.add(m.sub(one, m.sub(u, back)), m.sub(x, back))
+	tiny := m.tiny(x)
+	lost := m.choose(tiny, m.zero(), m.add(m.sub(one, m.sub(u, back)), m.sub(x, back)))
 	t, e := m.splitLog(u)
 	f := m.add(m.sub(t, one), m.scale(lost, m.sub(m.zero(), e)))
 	y := m.logEnds(u, m.logOf(f, e))
-	return m.choose(m.compare(isLess, m.abs(x), m.constant(1e-30)), x, y)
+	return m.choose(tiny, x, y)
 }
 
 // tanh is u/(u+1) for u = (e^2|x| - 1)/2, which is p·2^n + (2^n - 1)/2 for |x| = n·ln2/2 + r and p = (e^2r - 1)/2. Where n is zero, p is r + s, and r + (s - r·u)/(u+1)
@@ -91,7 +86,8 @@ func (m *machine) increasedTanh(x vector) vector {
 }
 
 // logistic is e/s below zero and 1/s above, for e = e^-|x|, which does not overflow, and s = 1 + e. In f32, e is 2^64 times as large until the
-// end, so that it is no denormal, and what the sum gains by rounding is made up for beside the quotient, with 1.75 - 0.75·s in place of 1/s².
+// end, so that it is no denormal, and what the sum gains by rounding is made up for beside the quotient, with 1.75 - 0.75·s in place of 1/s². Where e itself would be a denormal, the
+// sum gains nothing.
 func (m *machine) logistic(x vector) vector {
 	one := m.copyOf(m.constant(1))
 	a := m.bits("OR", x, m.pattern(1<<(8*m.lane-1)))
@@ -100,18 +96,20 @@ func (m *machine) logistic(x vector) vector {
 		return m.div(m.choose(m.compare(isLess, x, m.zero()), e, one), m.add(e, one))
 	}
 	const up = 0x1p64
+	a = m.max(m.copyOf(m.constant(-104)), a)
 	sum := m.fma(a, m.copyOf(m.constant(math.Log2E)), m.copyOf(m.constant(shifted)))
 	n := m.sub(sum, m.constant(shifted))
 	r := m.fnma(n, m.constant(-2.12194440e-4), m.fnma(n, m.constant(0.693359375), a))
 	y := m.add(m.expLess1(r), one)
 	large := m.mul(y, m.integer3("ADD", m.shift("SLL", sum, 23), m.pattern((127+64)<<23)))
-	large = m.choose(m.compare(isLess, a, m.constant(-104)), m.zero(), large)
-	down := m.copyOf(m.constant(1 / up))
+	down := m.choose(m.compare(isLess, a, m.constant(denormalPowers32)), m.zero(), m.copyOf(m.constant(1/up)))
 	s := m.fma(large, down, one)
 	gained := m.fnma(large, down, m.sub(s, one))
 	dividend := m.choose(m.negative(x), large, m.copyOf(m.constant(up)))
 	counts := m.mul(gained, m.fnma(s, m.copyOf(m.constant(0.75)), m.copyOf(m.constant(1.75))))
-	return m.mul(m.fma(dividend, counts, m.div(dividend, s)), down)
+	small := m.compare(isLess, x, m.constant(denormalPowers32))
+	last := m.choose(small, m.copyOf(m.constant(0x1p149/up)), m.copyOf(m.constant(1/up)))
+	return m.denormal(small, m.mul(m.fma(dividend, counts, m.div(dividend, s)), last))
 }
 
 // expLess1 is e^r - 1 of f32 for |r| ≤ ln2/2, in the shortest chain of steps.

@@ -73,8 +73,8 @@ func (m *machine) splitExpDown(x vector) (n, r vector) {
 	return n, m.fnma(n, m.constant(-2.12194440e-4), r)
 }
 
-// exp is e^x. Beyond the clamps are zero and infinity; between, scale makes denormals. Zero is not left to scale, as rounding to it takes a processor as long as a
-// denormal, a hundred cycles, and much of what attention masks is that small.
+// exp is e^x. No step has a denormal result, nor rounds one to zero, which takes some processors a hundred cycles: the sums of attention, of optimal transport and of
+// densities are full of powers that small.
 func (m *machine) exp(x vector) vector {
 	if m.lane == 4 {
 		return m.expSingle(x)
@@ -104,47 +104,90 @@ func (m *machine) expSum(x, low vector) vector {
 		bySum = m.fma(lost, near, bySum)
 	}
 	y := m.add(near, m.fma(m.mul(r, r), series(r, taylor(12)...), bySum))
-	return m.scale(m.choose(m.compare(isLess, x, m.constant(lo)), m.zero(), y), n)
+	small := m.compare(isLess, x, m.constant(denormalPowers64))
+	y = m.only(m.compare(isNotLess, x, m.constant(lo)), y)
+	return m.denormal(small, m.scale(y, m.add(n, m.only(small, m.constant(1074)))))
 }
 
-// expSingle is exp of f32: p·(e^r - 1) + p, rounded once, for p = 2^n. Without an instruction that scales, p is 2^64 times too large below zero and
-// too small above, so that it is a normal number, and the result is multiplied by q, which makes up for that.
+// The powers of e below these are denormal in f32 and f64.
+const denormalPowers32, denormalPowers64 = -87.3366, -708.3965
+
+// denormal makes denormal numbers without arithmetic on them: where the mask is set, x counts the smallest one, of which there are at most as many as make a normal number, and
+// the count, rounded to an integer, is the number's bits. In f64 a sum with the number whose last place is one rounds it.
+func (m *machine) denormal(small, x vector) vector {
+	counter := m.constant(1 << 52)
+	switch {
+	case m.lane == 4 && m.wide:
+		d := m.copyOf(x)
+		m.op("VCVTPS2DQ", x, small.k, d)
+		return d
+	case m.lane == 4:
+		return m.choose(small, m.counted(x), x)
+	case m.wide:
+		d := m.copyOf(x)
+		m.op("VADDPD", counter, x, small.k, d)
+		m.op("VPSUBQ", counter, d, small.k, d)
+		return d
+	}
+	counts := m.only(small, counter)
+	return m.integer3("SUB", m.add(x, counts), counts)
+}
+
+// counted is x of f32 as an integer.
+func (m *machine) counted(x vector) vector {
+	d := m.vector()
+	m.op("VCVTPS2DQ", x, d)
+	return d
+}
+
+// only is x where the mask is set, else 0.
+func (m *machine) only(mask vector, x operand.Op) vector {
+	if !m.wide {
+		return m.bits("AND", mask, x)
+	}
+	d := m.vector()
+	m.float2("VMOVU", "_Z", x, mask.k, d)
+	return d
+}
+
+// expSingle is exp of f32: p·(e^r - 1) + p, rounded once, for p = 2^n. Without an instruction that scales, p is half of that, so that it is finite; below 2^-125, where half of it
+// may be denormal, p counts.
 func (m *machine) expSingle(x vector) vector {
-	const lo, hi, far = -104, 89, 64
-	bias := 0.0
+	const lo, hi = -104, 89
+	limit, bias := denormalPowers32, 0.0
 	a := m.min(m.copyOf(m.constant(hi)), x)
 	if !m.wide {
-		a, bias = m.max(m.copyOf(m.constant(lo)), a), 127-far
+		limit, bias = -125*math.Ln2, 127-1
+		a = m.max(m.copyOf(m.constant(lo)), a)
 	}
 	sum := m.fma(a, m.copyOf(m.constant(math.Log2E)), m.copyOf(m.constant(shifted+bias)))
 	n := m.sub(sum, m.constant(shifted+bias))
 	high, low := m.fnma(n, m.constant(0x1.62e4p-1), a), m.mul(n, m.constant(-1.428606820309417232e-06)) // of ln2; the first is exact
 	r := m.add(high, low)
 	less1 := m.add(high, m.fma(m.mul(r, r), m.horner(r, exp32...), low))
+	small := m.compare(isLess, x, m.constant(limit))
 	if m.wide {
-		y := m.add(less1, m.constant(1))
-		return m.scale(m.choose(m.compare(isLess, x, m.constant(lo)), m.zero(), y), n)
+		y := m.vector()
+		m.VADDPS_Z(m.constant(1), less1, m.compare(isNotLess, x, m.constant(lo)).k, y)
+		m.VADDPS(m.constant(149), n, small.k, n)
+		return m.denormal(small, m.scale(y, n))
 	}
-	below := m.shift("SLL", m.shift("SRL", a, 31), 30) // 2·far in the field of exponents
-	p := m.integer3("ADD", m.shift("SLL", sum, 23), below)
-	q := m.integer3("SUB", m.copyOf(m.pattern((127+far)<<23)), below)
-	p = m.bits("AND", p, m.compare(isNotLess, x, m.constant(lo)))
-	return m.mul(m.fma(less1, p, p), q)
+	p := m.integer3("ADD", m.shift("SLL", sum, 23), m.only(small, m.pattern((149+1)<<23)))
+	y := m.fma(less1, p, p)
+	return m.choose(small, m.counted(y), m.add(y, y))
 }
 
 // expm1 is e^x - 1 = 2^n·(e^r - 1) + (2^n - 1). It works with half of 2^n, which does not overflow. In f32 beyond a half, it is
 // what XLA's CPU compiler makes of e^x, minus 1, bit for bit (but for the last results before infinity, where that is off): sines of complex numbers multiply the error.
 func (m *machine) expm1(x vector) vector {
-	lo, hi, c := -87.8, 88.8, expm132
+	const lo = -40 // where it is -1 already
+	hi, c, split := 88.8, expm132, m.splitExpDown
 	if m.lane == 8 {
-		lo, hi, c = -40, 709.9, taylor(13)
+		hi, c, split = 709.9, taylor(13), m.splitExp
 	}
-	var n, r vector
-	if m.lane == 8 {
-		n, r = m.splitExp(m.between(x, lo, hi))
-	} else {
-		n, r = m.splitExpDown(m.between(x, lo, hi))
-	}
+	n, r := split(m.between(x, lo, hi))
+	tiny := m.tiny(x)
+	r = m.choose(tiny, m.zero(), r)
 	p := m.fma(m.horner(r, c...), m.mul(r, r), r)
 	half := m.scale(m.copyOf(m.constant(0.5)), n)
 	y := m.fma(p, half, m.sub(half, m.constant(0.5)))
@@ -154,7 +197,16 @@ func (m *machine) expm1(x vector) vector {
 		far = m.sub(m.add(far, far), m.constant(1))
 		y = m.choose(m.compare(isLess, m.copyOf(m.constant(0.5)), m.abs(x)), far, y)
 	}
-	return m.choose(m.compare(isLess, m.abs(x), m.constant(1e-30)), x, y) // -0, and denormals of which half would lose a bit
+	return m.choose(tiny, x, y)
+}
+
+// tiny is a mask of numbers so small that e^x - 1 and log(1 + x) round to x itself. Nothing is computed of them, as their powers would be denormal.
+func (m *machine) tiny(x vector) vector {
+	bound := m.constant(0x1p-26)
+	if m.lane == 8 {
+		bound = m.constant(0x1p-55)
+	}
+	return m.compare(isLess, m.abs(x), bound)
 }
 
 // scale is x·2^n for whole n, rounded once where the result is denormal.
@@ -197,6 +249,23 @@ func (m *machine) splitLog(x vector) (t, e vector) {
 		e = m.sub(m.bits("OR", m.shift("SRL", bits, 52), m.pattern(0x4330000000000000)), m.constant(1<<52+1023))
 	}
 	return m.integer3("ADD", m.bits("AND", bits, m.pattern(fraction)), m.pattern(root)), e
+}
+
+// splitLogOfAny is splitLog for denormals too, of which it makes normal numbers by converting their bits as integers.
+func (m *machine) splitLogOfAny(x vector) (t, e vector) {
+	smallest, exponent := 0x1p-126, 149.0
+	if m.lane == 8 {
+		smallest, exponent = 0x1p-1022, 1074
+	}
+	var counted vector
+	if m.lane == 4 {
+		counted = m.toFloat(x)
+	} else {
+		counted = m.sub(m.bits("OR", x, m.constant(1<<52)), m.constant(1<<52))
+	}
+	denormal := m.compare(isLess, x, m.constant(smallest))
+	t, e = m.splitLog(m.choose(denormal, counted, x))
+	return t, m.choose(denormal, m.sub(e, m.constant(exponent)), e)
 }
 
 // logOf is e·ln2 + log(1+f).

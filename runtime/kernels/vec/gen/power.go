@@ -20,9 +20,7 @@ func doublePowers() kernel {
 // logSum is the logarithm of the magnitude of number as a sum: 2s + s³·(2/3 + 2/5·s² + …) for s = f/(2+f), and multiples of ln2.
 func (m *machine) logSum(number vector) (high, low vector) {
 	x := m.abs(number)
-	denormal := m.compare(isLess, x, m.constant(0x1p-1022))
-	t, e := m.splitLog(m.choose(denormal, m.mul(x, m.constant(0x1p54)), x))
-	e = m.choose(denormal, m.sub(e, m.constant(54)), e)
+	t, e := m.splitLogOfAny(x)
 	f := m.sub(t, m.constant(1))
 	// s, and what rounding it has lost.
 	u := m.add(f, m.constant(2))
