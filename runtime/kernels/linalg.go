@@ -330,6 +330,9 @@ func lapackCall(s *site) (runtime.Bound, bool) {
 		return byType(s, luAs[float32], luAs[float64], luAs[complex64], luAs[complex128])
 	case "geqrf":
 		return byType(s, geqrfAs[float32], geqrfAs[float64], geqrfAs[complex64], geqrfAs[complex128])
+	case "gtsv":
+		none := func(*site) (runtime.Bound, bool) { return runtime.Bound{}, false }
+		return byType(s, gtsvAs[float32], gtsvAs[float64], none, none)
 	case "syevd", "heevd":
 		return byType(s, syevdAs[float32, float32], syevdAs[float64, float64], syevdAs[complex64, float32], syevdAs[complex128, float64])
 	case "gesdd", "gesvd":

@@ -176,6 +176,27 @@ func TestSmallFactors(t *testing.T) {
 	}
 }
 
+// TestTridiagonal has systems whose pivots are exchanged and others.
+func TestTridiagonal(t *testing.T) {
+	for typ, letter := range map[string]string{"f32": "s", "f64": "d"} {
+		for _, sizes := range [][4]string{
+			{"3,50", "3,50", "3,50,2", "3"}, {"2,49", "2,50", "2,50,1", "2"}, {"7", "7", "7,3", ""}, {"1", "1", "1,2", ""}, {"1", "2", "2,2", ""},
+		} {
+			text := fmt.Sprintf(`(%[1]s[%[3]s], %[1]s[%[4]s], %[1]s[%[3]s], %[1]s[%[5]s], s32[%[6]s]) custom-call(%[1]s[%[3]s], %[1]s[%[4]s], %[1]s[%[3]s], %[1]s[%[5]s]), custom_call_target="lapack_%[2]sgtsv_ffi", api_version=API_VERSION_TYPED_FFI`,
+				typ, letter, sizes[0], sizes[1], sizes[2], sizes[3])
+			for _, dominant := range []float64{0, 3} {
+				matrixCase(t, text, func(arg int, v []float64, _ int) {
+					for k := range v {
+						if arg == 1 {
+							v[k] += dominant
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
 func TestReflectors(t *testing.T) {
 	letters := map[string]string{"f32": "s", "f64": "d", "c64": "c"}
 	expand := map[string]string{"f32": "orgqr", "f64": "orgqr", "c64": "ungqr"}
