@@ -84,7 +84,7 @@ func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (run
 			work *= int(r.window[i].Size)
 		}
 		switch last := len(r.window) - 1; {
-		case r.hasLines(leastOfLine):
+		case r.hasLines(leastOfLine), r.hasLinesOfRuns(t.ByteSize()):
 			n, work = r.planLines(t, work)
 		case last >= 0 && r.findGroups(s, t):
 			n, work = len(r.groups.tasks), work*windowsTogether
@@ -118,6 +118,15 @@ func (r *windowReduction[T]) hasLines(least int) bool {
 	return r.run == 1 && last >= 0 && r.out[last] >= least && !r.isDilated(last)
 }
 
+// shortRunBytes is the size of a run up to which runs side by side are folded as one line.
+const shortRunBytes = 256
+
+// hasLinesOfRuns reports whether the runs of neighbouring positions lie side by side on both sides, and are so short that they are better folded as one line.
+func (r *windowReduction[T]) hasLinesOfRuns(width int) bool {
+	last := len(r.window) - 1
+	return r.run > 1 && r.run*width <= shortRunBytes && last >= 0 && r.window[last].Stride == 1 && r.out[last]*r.run >= leastOfLine
+}
+
 // planLines prepares for lines, given the work for one position; it returns how many there are and the work for one.
 func (r *windowReduction[T]) planLines(t hlo.PrimitiveType, work int) (int, int) {
 	last := len(r.window) - 1
@@ -140,7 +149,7 @@ func (r *windowReduction[T]) positions(f *runtime.TensorFrame, lo, hi int) {
 }
 
 // lines folds the windows of lines [lo, hi) along the last axis, position by position of the windows, in row-major order: each
-// contributes one element to many windows at once.
+// contributes one element, or run, to many windows at once.
 func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 	x, out := elems[T](r.src.of(f)), elems[T](r.to.of(f))
 	init := elems[T](r.init.of(f))[0]
@@ -152,16 +161,23 @@ func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
 	defer r.picked.Put(buffer)
 	picked := buffer[:]
 	for line := lo; line < hi; line++ {
-		y := out[line*n:][:n]
+		y := out[line*n*r.run:][:n*r.run]
 		for i := range y {
 			y[i] = init
 		}
 		outer.each(line, func(off int) {
 			for k := range int(w.Size) {
+				if r.isDilated(last) { // each run of the array is a part of one window
+					q, p := firstDilated(w, k)
+					for ; q < r.in[last] && p < n; q, p = q+1, p+int(w.BaseDilation) {
+						r.fold.rows(y[p*r.run:][:r.run], x[off+q*r.run:][:r.run])
+					}
+					continue
+				}
 				first, end, shift := positionsOf(w, k, n, r.in[last])
 				if stride == 1 {
 					if first < end {
-						r.fold.rows(y[first:end], x[off+first+shift:][:end-first])
+						r.fold.rows(y[first*r.run:end*r.run], x[off+(first+shift)*r.run:][:(end-first)*r.run])
 					}
 					continue
 				}

@@ -33,6 +33,8 @@ func testReduceWindow(t *testing.T) {
 			"T[4,6] reduce-window(T[4,5], T[]), window={size=1x2 pad=0_0x1_1}", "T[9,5] reduce-window(T[9,20], T[]), window={size=2x4 stride=1x4 pad=1_0x0_0}",
 			"T[16,2] reduce-window(T[16,48], T[]), window={size=1x32 stride=1x32 pad=0_0x8_8}", "T[1,2] reduce-window(T[16,48], T[]), window={size=16x32 stride=16x32 pad=0_0x8_8}",
 			"T[60,6] reduce-window(T[60,11], T[]), window={size=1x3 stride=1x2 pad=0_0x1_1}", "T[3,5,3] reduce-window(T[3,9,6], T[]), window={size=1x5x4 pad=0_0x0_0x1_0}",
+			"T[2,9,11,3] reduce-window(T[2,9,11,3], T[]), window={size=1x3x3x1 pad=0_0x1_1x1_1x0_0}", "T[5,8,2] reduce-window(T[3,9,2], T[]), window={size=1x4x1 pad=1_1x2_3x0_0 rhs_dilate=1x2x1}",
+			"T[2,9,11,8] reduce-window(T[2,5,4,8], T[]), window={size=1x2x4x1 pad=0_0x1_0x2_2x0_0 lhs_dilate=1x2x3x1}", "T[2,6,3] reduce-window(T[2,5,3], T[]), window={size=1x2x1 pad=0_0x-2_-1x0_0 lhs_dilate=1x2x1 rhs_dilate=1x1x1}",
 			"T[] reduce-window(T[], T[]), window={}",
 			"T[2,9,11,4] reduce-window(T[2,5,4,4], T[]), window={size=1x3x2x1 pad=0_0x1_1x1_1x0_0 lhs_dilate=1x2x3x1}",
 			"T[3,14,15,9] reduce-window(T[3,7,8,9], T[]), window={size=1x2x2x1 pad=0_0x1_1x1_1x0_0 lhs_dilate=1x2x2x1}",

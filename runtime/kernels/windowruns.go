@@ -166,3 +166,10 @@ func positionsOf(w *hlo.WindowDim, k, n, in int) (first, end, shift int) {
 	}
 	return first, min(n, (in-1-shift)/stride+1), shift
 }
+
+// firstDilated is the first element of a dilated array that is element k of a window with stride 1, and the position of that window.
+func firstDilated(w *hlo.WindowDim, k int) (element, position int) {
+	shift, dilation := k*int(w.WindowDilation)-int(w.PadLow), int(w.BaseDilation)
+	element = max(0, (shift+dilation-1)/dilation)
+	return element, element*dilation - shift
+}
