@@ -4,6 +4,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/square"
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // transpose serves transpositions that move the minor axis, as matrices: see package square. Others move runs and are left to the tile
@@ -27,7 +28,7 @@ func transpose(s *site) (runtime.Bound, bool) {
 }
 
 // fewElements is the size of an array for which a tile program does as well.
-const fewElements = 1 << 10
+const fewElements = 1 << 7
 
 // newSquares permutes axes of an array, of which the result has dims, and its elements strides src where they come from. It fails where runs of elements are moved.
 func newSquares(dims []int64, src []int, t hlo.PrimitiveType, from, to place) (rewriting, bool) {
@@ -79,6 +80,9 @@ func squaresAs[T square.Element](b *box, input, output place) (rewriting, bool) 
 		return rewriting{}, false
 	}
 	q.rows, q.cols = b.dims[last], b.dims[minor]
+	if b.width < 4 && q.cols < fewRows && vec.HasPermutations() { // no square: the picks of tile programs do better
+		return rewriting{}, false
+	}
 	q.rowSrc, q.colDst = b.src[last]/b.width, b.dst[minor]/b.width
 	for i, d := range b.dims {
 		if i != last && i != minor {

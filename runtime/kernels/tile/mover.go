@@ -52,9 +52,8 @@ func (m *mover) findPermutation(s *Space, v *View, width int) {
 	best, period := 0, 1
 	for axis := len(s.Dims) - 1; axis >= 0 && period <= maxRound; axis-- {
 		n := int(s.Dims[axis])
-		const vector = 64
 		round := period
-		for round*width%vector != 0 {
+		for round*width%vectors.PermutedBytes(width) != 0 {
 			round += period
 		}
 		if round <= maxRound && period*n > best && round <= period*n {
@@ -84,7 +83,7 @@ func picks(s *Space, v *View, axis, n, width int) []vectors.Pick {
 	return r
 }
 
-// permute loads as many of the next n points as there are whole rounds, and returns their number.
+// permute loads as many of the next n points as whole rounds reach, and returns their number.
 func (m *mover) permute(dst unsafe.Pointer, n int, data []byte, width int, w *walk) int {
 	for _, at := range w.at[m.axis+1 : len(w.dims)] {
 		if at != 0 {
@@ -98,7 +97,16 @@ func (m *mover) permute(dst unsafe.Pointer, n int, data []byte, width int, w *wa
 		return 0
 	}
 	m.permutation.Run(rounds, dst, unsafe.Pointer(&data[place]), nil)
-	periods = rounds * m.roundPeriods
+	done := rounds * m.roundPeriods
+	if rounds == periods/m.roundPeriods && done < periods { // the last round does some periods again
+		again := periods - m.roundPeriods
+		from := place + again*int(w.strides[m.axis])*width
+		if m.permutation.Rounds(1, 0, from, len(data)) == 1 {
+			m.permutation.Run(1, unsafe.Add(dst, again*m.period*width), unsafe.Pointer(&data[from]), nil)
+			done = periods
+		}
+	}
+	periods = done
 	w.at[m.axis] += int64(periods)
 	w.offset += int64(periods) * w.strides[m.axis]
 	w.carry(m.axis)

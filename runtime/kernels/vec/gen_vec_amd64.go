@@ -2261,6 +2261,11 @@ func permute16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //go:noescape
 func permute32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// permute8AVX512 writes 16 bytes that are chosen from two or four times 16 each, n times as many as the table at b says.
+//
+//go:noescape
+func permute8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // pick32AVX512 sets d to n elements of a, a multiple of 16, at indices b, for which c has 16 highest ones and strides.
 //
 //go:noescape
@@ -4340,6 +4345,11 @@ func reverse64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //
 //go:noescape
 func permute32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// permute8AVX2 writes 16 bytes that are chosen from two or four times 16 each, n times as many as the table at b says.
+//
+//go:noescape
+func permute8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // every232AVX2 sets d to every one of n elements of a, whole vectors, that lie 2 apart; it reads those up to the next, too.
 //

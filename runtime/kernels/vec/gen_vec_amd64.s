@@ -35552,6 +35552,65 @@ entry:
 	VZEROUPPER
 	RET
 
+// func permute8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·permute8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ (BX), DI
+	MOVQ 24(BX), R11
+
+round:
+	LEAQ 32(BX), R8
+	MOVQ DI, R9
+
+entry:
+	TESTQ   R11, R11
+	JNZ     long
+	MOVQ    (R8), R10
+	VMOVDQU (DX)(R10*1), X0
+	VPSHUFB 16(R8), X0, X0
+	MOVQ    8(R8), R10
+	VMOVDQU (SI)(R10*1), X1
+	VPSHUFB 32(R8), X1, X1
+	VPOR    X1, X0, X0
+	VMOVDQU X0, (CX)
+	ADDQ    $+48, R8
+	JMP     next
+
+long:
+	MOVQ    (R8), R10
+	VMOVDQU (DX)(R10*1), X0
+	VPSHUFB 32(R8), X0, X0
+	MOVQ    8(R8), R10
+	VMOVDQU (DX)(R10*1), X1
+	VPSHUFB 48(R8), X1, X1
+	VPOR    X1, X0, X0
+	MOVQ    16(R8), R10
+	VMOVDQU (SI)(R10*1), X1
+	VPSHUFB 64(R8), X1, X1
+	MOVQ    24(R8), R10
+	VMOVDQU (SI)(R10*1), X2
+	VPSHUFB 80(R8), X2, X2
+	VPOR    X2, X1, X1
+	VPOR    X1, X0, X0
+	VMOVDQU X0, (CX)
+	ADDQ    $+96, R8
+
+next:
+	ADDQ $+16, CX
+	DECQ R9
+	JNZ  entry
+	ADDQ 8(BX), DX
+	ADDQ 16(BX), SI
+	DECQ AX
+	JNZ  round
+	VZEROUPPER
+	RET
+
 // func pick32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512F
 TEXT ·pick32AVX512(SB), NOSPLIT, $0-40
@@ -66134,6 +66193,65 @@ entry:
 	ADDQ      16(BX), SI
 	DECQ      AX
 	JNZ       round
+	VZEROUPPER
+	RET
+
+// func permute8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX
+TEXT ·permute8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ (BX), DI
+	MOVQ 24(BX), R11
+
+round:
+	LEAQ 32(BX), R8
+	MOVQ DI, R9
+
+entry:
+	TESTQ   R11, R11
+	JNZ     long
+	MOVQ    (R8), R10
+	VMOVDQU (DX)(R10*1), X0
+	VPSHUFB 16(R8), X0, X0
+	MOVQ    8(R8), R10
+	VMOVDQU (SI)(R10*1), X1
+	VPSHUFB 32(R8), X1, X1
+	VPOR    X1, X0, X0
+	VMOVDQU X0, (CX)
+	ADDQ    $+48, R8
+	JMP     next
+
+long:
+	MOVQ    (R8), R10
+	VMOVDQU (DX)(R10*1), X0
+	VPSHUFB 32(R8), X0, X0
+	MOVQ    8(R8), R10
+	VMOVDQU (DX)(R10*1), X1
+	VPSHUFB 48(R8), X1, X1
+	VPOR    X1, X0, X0
+	MOVQ    16(R8), R10
+	VMOVDQU (SI)(R10*1), X1
+	VPSHUFB 64(R8), X1, X1
+	MOVQ    24(R8), R10
+	VMOVDQU (SI)(R10*1), X2
+	VPSHUFB 80(R8), X2, X2
+	VPOR    X2, X1, X1
+	VPOR    X1, X0, X0
+	VMOVDQU X0, (CX)
+	ADDQ    $+96, R8
+
+next:
+	ADDQ $+16, CX
+	DECQ R9
+	JNZ  entry
+	ADDQ 8(BX), DX
+	ADDQ 16(BX), SI
+	DECQ AX
+	JNZ  round
 	VZEROUPPER
 	RET
 

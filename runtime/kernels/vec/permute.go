@@ -43,6 +43,9 @@ func NewPermutation(width int, picks []Pick, advance [2]int) *Permutation {
 		width, picks = 4, parts
 	}
 	p.loop = find(InUse(), Of(hlo.OpGather, Sized(width))).loop
+	if width == 1 || width == 2 && p.loop == nil {
+		return p.ofBytes(width, picks)
+	}
 	size := map[Level]int{AVX2: 32, AVX512: 64}[InUse()]
 	if p.loop == nil || len(picks) == 0 || len(picks)*width%size != 0 {
 		return nil

@@ -17,6 +17,8 @@ func orders() (all []kernel) {
 		all = append(all, kernel{key: "permute." + typ, doc: "writes vectors whose elements are chosen from two vectors each, n times as many as the table at b says.",
 			lane: lane, wideOnly: lane == 2, whole: (*machine).permute})
 	}
+	all = append(all, kernel{key: "permute.8", doc: "writes 16 bytes that are chosen from two or four times 16 each, n times as many as the table at b says.",
+		lane: 1, whole: (*machine).permuteBytes})
 	for key, axes := range pairs("pick.32", 1, "pick-by-pairs.32", 2) {
 		all = append(all, kernel{key: key, doc: "sets d to n elements of a, a multiple of 16, at indices b, for which c has 16 highest ones and strides.",
 			lane: 4, wideOnly: true, whole: func(m *machine) { m.pick(axes) }})
@@ -282,6 +284,49 @@ func (m *machine) permute() {
 	m.float("VMOVU", order, operand.Mem{Base: d})
 	m.ADDQ(operand.I32(int32(m.width())), d)
 	m.ADDQ(operand.I32(int32(size)), at)
+	m.DECQ(left)
+	m.JNZ(operand.LabelRef("entry"))
+	m.ADDQ(operand.Mem{Base: b, Disp: 8}, a)
+	m.ADDQ(operand.Mem{Base: b, Disp: 16}, c)
+	m.DECQ(n)
+	m.JNZ(operand.LabelRef("round"))
+}
+
+// permuteBytes has a table: the number of entries, how far the bytes at a and at c are from one round to the next, and whether entries are long. An entry is an offset from a and one from c, of a
+// long one two each, and for each of these which of the 16 bytes there come where. What comes from elsewhere has the highest bit set.
+func (m *machine) permuteBytes() {
+	n, d, a, b, c := m.argument("n"), m.argument("d"), m.argument("a"), m.argument("b"), m.argument("c")
+	entries, at, left, offset, long := m.GP64(), m.GP64(), m.GP64(), m.GP64(), m.GP64()
+	m.MOVQ(operand.Mem{Base: b}, entries)
+	m.MOVQ(operand.Mem{Base: b, Disp: 24}, long)
+	pick := func(base reg.Register, source, sources int) reg.VecVirtual {
+		x := m.XMM()
+		m.MOVQ(operand.Mem{Base: at, Disp: 8 * source}, offset)
+		m.VMOVDQU(operand.Mem{Base: base, Index: offset, Scale: 1}, x)
+		m.VPSHUFB(operand.Mem{Base: at, Disp: 8*sources + 16*source}, x, x)
+		return x
+	}
+	m.Label("round")
+	m.LEAQ(operand.Mem{Base: b, Disp: 32}, at)
+	m.MOVQ(entries, left)
+	m.Label("entry")
+	m.TESTQ(long, long)
+	m.JNZ(operand.LabelRef("long"))
+	x := pick(a, 0, 2)
+	m.VPOR(pick(c, 1, 2), x, x)
+	m.VMOVDQU(x, operand.Mem{Base: d})
+	m.ADDQ(operand.I32(2*24), at)
+	m.JMP(operand.LabelRef("next"))
+	m.Label("long")
+	x = pick(a, 0, 4)
+	m.VPOR(pick(a, 1, 4), x, x)
+	y := pick(c, 2, 4)
+	m.VPOR(pick(c, 3, 4), y, y)
+	m.VPOR(y, x, x)
+	m.VMOVDQU(x, operand.Mem{Base: d})
+	m.ADDQ(operand.I32(4*24), at)
+	m.Label("next")
+	m.ADDQ(operand.I32(16), d)
 	m.DECQ(left)
 	m.JNZ(operand.LabelRef("entry"))
 	m.ADDQ(operand.Mem{Base: b, Disp: 8}, a)
