@@ -30,6 +30,7 @@
 //	runs.go         those of short runs
 //	every.go        elements that lie a few apart
 //	permute.go      elements picked from one or two arrays
+//	permutebytes.go the same of bytes, in pieces of 16
 //	vec_amd64.go    which processors have what
 //	gen_*           assembly and tables, which gen writes
 package vec
