@@ -127,8 +127,9 @@ func gatherAs[T any](m *mover, p unsafe.Pointer, n int, data []byte, w *walk) {
 	}
 	for len(dst) > 0 {
 		if m.permutation != nil {
-			if dst = dst[m.permute(unsafe.Pointer(&dst[0]), len(dst), data, width, w):]; len(dst) == 0 {
-				return
+			if done := m.permute(unsafe.Pointer(&dst[0]), len(dst), data, width, w); done > 0 {
+				dst = dst[done:]
+				continue // with the next row
 			}
 		}
 		if short && w.at[last] == 0 && row <= len(dst) {
