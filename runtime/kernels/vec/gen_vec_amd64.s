@@ -14464,17 +14464,19 @@ TEXT ·exponentialF32AVX512(SB), NOSPLIT, $0-40
 
 many:
 	VMOVUPS      (DX)(BX*4), Z0
-	VMOVUPS      all32_42b20000<>+0(SB), Z1
-	VMINPS       Z0, Z1, Z1
-	VMOVUPS      all32_3fb8aa3b<>+0(SB), Z2
-	VMOVUPS      all32_4b400000<>+0(SB), Z3
-	VMOVUPS      Z3, Z3
-	VFMADD231PS  Z2, Z1, Z3
-	VSUBPS       all32_4b400000<>+0(SB), Z3, Z2
-	VMOVUPS      Z1, Z1
-	VFNMADD231PS all32_3f317200<>+0(SB), Z2, Z1
-	VMULPS       all32_b5bfbe8e<>+0(SB), Z2, Z3
-	VADDPS       Z3, Z1, Z4
+	VMOVUPS      all32_c2d00000<>+0(SB), Z1
+	VMOVUPS      all32_42b20000<>+0(SB), Z2
+	VMINPS       Z0, Z2, Z0
+	VMAXPS       Z0, Z1, Z0
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Z1
+	VMOVUPS      all32_4b400000<>+0(SB), Z2
+	VMOVUPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VSUBPS       all32_4b400000<>+0(SB), Z2, Z1
+	VMOVUPS      Z0, Z2
+	VFNMADD231PS all32_3f317200<>+0(SB), Z1, Z2
+	VMULPS       all32_b5bfbe8e<>+0(SB), Z1, Z3
+	VADDPS       Z3, Z2, Z4
 	VMULPS       Z4, Z4, Z5
 	VMOVUPS      all32_3ab6de34<>+0(SB), Z6
 	VFMADD213PS  all32_3c0920a4<>+0(SB), Z4, Z6
@@ -14483,12 +14485,11 @@ many:
 	VFMADD213PS  all32_3f000000<>+0(SB), Z4, Z6
 	VMOVUPS      Z3, Z3
 	VFMADD231PS  Z6, Z5, Z3
-	VADDPS       Z3, Z1, Z1
+	VADDPS       Z3, Z2, Z2
 	VCMPPS       $0x11, all32_c2aeac57<>+0(SB), Z0, K1
-	VCMPPS       $0x15, all32_c2d00000<>+0(SB), Z0, K2
-	VADDPS.Z     all32_3f800000<>+0(SB), Z1, K2, Z0
-	VADDPS       all32_43150000<>+0(SB), Z2, K1, Z2
-	VSCALEFPS    Z2, Z0, Z0
+	VADDPS       all32_43150000<>+0(SB), Z1, K1, Z1
+	VADDPS       all32_3f800000<>+0(SB), Z2, Z0
+	VSCALEFPS    Z1, Z0, Z0
 	VMOVUPS      Z0, Z1
 	VCVTPS2DQ    Z0, K1, Z1
 	VMOVUPS      Z1, (CX)(BX*4)
@@ -14507,17 +14508,19 @@ rest:
 	BZHIQ        DI, SI, SI
 	KMOVQ        SI, K1
 	VMOVUPS.Z    (DX)(BX*4), K1, Z0
-	VMOVUPS      all32_42b20000<>+0(SB), Z1
-	VMINPS       Z0, Z1, Z1
-	VMOVUPS      all32_3fb8aa3b<>+0(SB), Z2
-	VMOVUPS      all32_4b400000<>+0(SB), Z3
-	VMOVUPS      Z3, Z3
-	VFMADD231PS  Z2, Z1, Z3
-	VSUBPS       all32_4b400000<>+0(SB), Z3, Z2
-	VMOVUPS      Z1, Z1
-	VFNMADD231PS all32_3f317200<>+0(SB), Z2, Z1
-	VMULPS       all32_b5bfbe8e<>+0(SB), Z2, Z3
-	VADDPS       Z3, Z1, Z4
+	VMOVUPS      all32_c2d00000<>+0(SB), Z1
+	VMOVUPS      all32_42b20000<>+0(SB), Z2
+	VMINPS       Z0, Z2, Z0
+	VMAXPS       Z0, Z1, Z0
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Z1
+	VMOVUPS      all32_4b400000<>+0(SB), Z2
+	VMOVUPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VSUBPS       all32_4b400000<>+0(SB), Z2, Z1
+	VMOVUPS      Z0, Z2
+	VFNMADD231PS all32_3f317200<>+0(SB), Z1, Z2
+	VMULPS       all32_b5bfbe8e<>+0(SB), Z1, Z3
+	VADDPS       Z3, Z2, Z4
 	VMULPS       Z4, Z4, Z5
 	VMOVUPS      all32_3ab6de34<>+0(SB), Z6
 	VFMADD213PS  all32_3c0920a4<>+0(SB), Z4, Z6
@@ -14526,12 +14529,11 @@ rest:
 	VFMADD213PS  all32_3f000000<>+0(SB), Z4, Z6
 	VMOVUPS      Z3, Z3
 	VFMADD231PS  Z6, Z5, Z3
-	VADDPS       Z3, Z1, Z1
+	VADDPS       Z3, Z2, Z2
 	VCMPPS       $0x11, all32_c2aeac57<>+0(SB), Z0, K2
-	VCMPPS       $0x15, all32_c2d00000<>+0(SB), Z0, K3
-	VADDPS.Z     all32_3f800000<>+0(SB), Z1, K3, Z0
-	VADDPS       all32_43150000<>+0(SB), Z2, K2, Z2
-	VSCALEFPS    Z2, Z0, Z0
+	VADDPS       all32_43150000<>+0(SB), Z1, K2, Z1
+	VADDPS       all32_3f800000<>+0(SB), Z2, Z0
+	VSCALEFPS    Z1, Z0, Z0
 	VMOVUPS      Z0, Z1
 	VCVTPS2DQ    Z0, K2, Z1
 	VMOVUPS      Z1, K1, (CX)(BX*4)
@@ -14542,6 +14544,24 @@ rest:
 done:
 	VZEROUPPER
 	RET
+
+DATA all32_c2d00000<>+0(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+4(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+8(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+12(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+16(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+20(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+24(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+28(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+32(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+36(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+40(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+44(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+48(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+52(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+56(SB)/4, $0xc2d00000
+DATA all32_c2d00000<>+60(SB)/4, $0xc2d00000
+GLOBL all32_c2d00000<>(SB), RODATA|NOPTR, $64
 
 DATA all32_42b20000<>+0(SB)/4, $0x42b20000
 DATA all32_42b20000<>+4(SB)/4, $0x42b20000
@@ -14722,24 +14742,6 @@ DATA all32_c2aeac57<>+52(SB)/4, $0xc2aeac57
 DATA all32_c2aeac57<>+56(SB)/4, $0xc2aeac57
 DATA all32_c2aeac57<>+60(SB)/4, $0xc2aeac57
 GLOBL all32_c2aeac57<>(SB), RODATA|NOPTR, $64
-
-DATA all32_c2d00000<>+0(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+4(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+8(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+12(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+16(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+20(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+24(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+28(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+32(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+36(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+40(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+44(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+48(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+52(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+56(SB)/4, $0xc2d00000
-DATA all32_c2d00000<>+60(SB)/4, $0xc2d00000
-GLOBL all32_c2d00000<>(SB), RODATA|NOPTR, $64
 
 DATA all32_43150000<>+0(SB)/4, $0x43150000
 DATA all32_43150000<>+4(SB)/4, $0x43150000
@@ -16356,17 +16358,19 @@ many:
 	VFMADD213PS  all32_b9316c51<>+0(SB), Z5, Z6
 	VMOVUPS      all32_3f800000<>+0(SB), Z5
 	VPXORD       all32_80000000<>+0(SB), Z6, Z6
-	VMOVUPS      all32_42b20000<>+0(SB), Z7
-	VMINPS       Z6, Z7, Z7
-	VMOVUPS      all32_3fb8aa3b<>+0(SB), Z8
-	VMOVUPS      all32_4b400000<>+0(SB), Z9
-	VMOVUPS      Z9, Z9
-	VFMADD231PS  Z8, Z7, Z9
-	VSUBPS       all32_4b400000<>+0(SB), Z9, Z8
-	VMOVUPS      Z7, Z7
-	VFNMADD231PS all32_3f317200<>+0(SB), Z8, Z7
-	VMULPS       all32_b5bfbe8e<>+0(SB), Z8, Z9
-	VADDPS       Z9, Z7, Z10
+	VMOVUPS      all32_c2d00000<>+0(SB), Z7
+	VMOVUPS      all32_42b20000<>+0(SB), Z8
+	VMINPS       Z6, Z8, Z6
+	VMAXPS       Z6, Z7, Z6
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Z7
+	VMOVUPS      all32_4b400000<>+0(SB), Z8
+	VMOVUPS      Z8, Z8
+	VFMADD231PS  Z7, Z6, Z8
+	VSUBPS       all32_4b400000<>+0(SB), Z8, Z7
+	VMOVUPS      Z6, Z8
+	VFNMADD231PS all32_3f317200<>+0(SB), Z7, Z8
+	VMULPS       all32_b5bfbe8e<>+0(SB), Z7, Z9
+	VADDPS       Z9, Z8, Z10
 	VMULPS       Z10, Z10, Z11
 	VMOVUPS      all32_3ab6de34<>+0(SB), Z12
 	VFMADD213PS  all32_3c0920a4<>+0(SB), Z10, Z12
@@ -16375,12 +16379,11 @@ many:
 	VFMADD213PS  all32_3f000000<>+0(SB), Z10, Z12
 	VMOVUPS      Z9, Z9
 	VFMADD231PS  Z12, Z11, Z9
-	VADDPS       Z9, Z7, Z7
+	VADDPS       Z9, Z8, Z8
 	VCMPPS       $0x11, all32_c2aeac57<>+0(SB), Z6, K1
-	VCMPPS       $0x15, all32_c2d00000<>+0(SB), Z6, K2
-	VADDPS.Z     all32_3f800000<>+0(SB), Z7, K2, Z6
-	VADDPS       all32_43150000<>+0(SB), Z8, K1, Z8
-	VSCALEFPS    Z8, Z6, Z6
+	VADDPS       all32_43150000<>+0(SB), Z7, K1, Z7
+	VADDPS       all32_3f800000<>+0(SB), Z8, Z6
+	VSCALEFPS    Z7, Z6, Z6
 	VMOVUPS      Z6, Z7
 	VCVTPS2DQ    Z6, K1, Z7
 	VSUBPS       Z7, Z5, Z5
@@ -16427,17 +16430,19 @@ rest:
 	VFMADD213PS  all32_b9316c51<>+0(SB), Z3, Z5
 	VMOVUPS      all32_3f800000<>+0(SB), Z3
 	VPXORD       all32_80000000<>+0(SB), Z5, Z5
-	VMOVUPS      all32_42b20000<>+0(SB), Z6
-	VMINPS       Z5, Z6, Z6
-	VMOVUPS      all32_3fb8aa3b<>+0(SB), Z7
-	VMOVUPS      all32_4b400000<>+0(SB), Z8
-	VMOVUPS      Z8, Z8
-	VFMADD231PS  Z7, Z6, Z8
-	VSUBPS       all32_4b400000<>+0(SB), Z8, Z7
-	VMOVUPS      Z6, Z6
-	VFNMADD231PS all32_3f317200<>+0(SB), Z7, Z6
-	VMULPS       all32_b5bfbe8e<>+0(SB), Z7, Z8
-	VADDPS       Z8, Z6, Z9
+	VMOVUPS      all32_c2d00000<>+0(SB), Z6
+	VMOVUPS      all32_42b20000<>+0(SB), Z7
+	VMINPS       Z5, Z7, Z5
+	VMAXPS       Z5, Z6, Z5
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Z6
+	VMOVUPS      all32_4b400000<>+0(SB), Z7
+	VMOVUPS      Z7, Z7
+	VFMADD231PS  Z6, Z5, Z7
+	VSUBPS       all32_4b400000<>+0(SB), Z7, Z6
+	VMOVUPS      Z5, Z7
+	VFNMADD231PS all32_3f317200<>+0(SB), Z6, Z7
+	VMULPS       all32_b5bfbe8e<>+0(SB), Z6, Z8
+	VADDPS       Z8, Z7, Z9
 	VMULPS       Z9, Z9, Z10
 	VMOVUPS      all32_3ab6de34<>+0(SB), Z11
 	VFMADD213PS  all32_3c0920a4<>+0(SB), Z9, Z11
@@ -16446,12 +16451,11 @@ rest:
 	VFMADD213PS  all32_3f000000<>+0(SB), Z9, Z11
 	VMOVUPS      Z8, Z8
 	VFMADD231PS  Z11, Z10, Z8
-	VADDPS       Z8, Z6, Z6
+	VADDPS       Z8, Z7, Z7
 	VCMPPS       $0x11, all32_c2aeac57<>+0(SB), Z5, K2
-	VCMPPS       $0x15, all32_c2d00000<>+0(SB), Z5, K3
-	VADDPS.Z     all32_3f800000<>+0(SB), Z6, K3, Z5
-	VADDPS       all32_43150000<>+0(SB), Z7, K2, Z7
-	VSCALEFPS    Z7, Z5, Z5
+	VADDPS       all32_43150000<>+0(SB), Z6, K2, Z6
+	VADDPS       all32_3f800000<>+0(SB), Z7, Z5
+	VSCALEFPS    Z6, Z5, Z5
 	VMOVUPS      Z5, Z6
 	VCVTPS2DQ    Z5, K2, Z6
 	VSUBPS       Z6, Z3, Z3
@@ -48679,30 +48683,30 @@ TEXT ·exponentialF32AVX2(SB), NOSPLIT, $0-40
 
 many:
 	VMOVUPS      (DX)(BX*4), Y0
-	VMOVUPS      all32_42b20000<>+0(SB), Y1
-	VMINPS       Y0, Y1, Y1
-	VMOVUPS      all32_c2d00000<>+0(SB), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y2
-	VMOVUPS      all32_4b40007e<>+0(SB), Y3
-	VMOVUPS      Y3, Y3
-	VFMADD231PS  Y2, Y1, Y3
-	VSUBPS       all32_4b40007e<>+0(SB), Y3, Y2
-	VMOVUPS      Y1, Y1
-	VFNMADD231PS all32_3f317200<>+0(SB), Y2, Y1
-	VMULPS       all32_b5bfbe8e<>+0(SB), Y2, Y2
-	VADDPS       Y2, Y1, Y4
+	VMOVUPS      all32_c2d00000<>+0(SB), Y1
+	VMOVUPS      all32_42b20000<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y0
+	VMAXPS       Y0, Y1, Y0
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y1
+	VMOVUPS      all32_4b40007e<>+0(SB), Y2
+	VMOVUPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VSUBPS       all32_4b40007e<>+0(SB), Y2, Y1
+	VMOVUPS      Y0, Y3
+	VFNMADD231PS all32_3f317200<>+0(SB), Y1, Y3
+	VMULPS       all32_b5bfbe8e<>+0(SB), Y1, Y1
+	VADDPS       Y1, Y3, Y4
 	VMULPS       Y4, Y4, Y5
 	VMOVUPS      all32_3ab6de34<>+0(SB), Y6
 	VFMADD213PS  all32_3c0920a4<>+0(SB), Y4, Y6
 	VFMADD213PS  all32_3d2aaa2a<>+0(SB), Y4, Y6
 	VFMADD213PS  all32_3e2aaa43<>+0(SB), Y4, Y6
 	VFMADD213PS  all32_3f000000<>+0(SB), Y4, Y6
-	VMOVUPS      Y2, Y2
-	VFMADD231PS  Y6, Y5, Y2
-	VADDPS       Y2, Y1, Y1
+	VMOVUPS      Y1, Y1
+	VFMADD231PS  Y6, Y5, Y1
+	VADDPS       Y1, Y3, Y1
 	VCMPPS       $0x11, all32_c2ad496b<>+0(SB), Y0, Y0
-	VPSLLD       $0x17, Y3, Y2
+	VPSLLD       $0x17, Y2, Y2
 	VPAND        all32_4b000000<>+0(SB), Y0, Y3
 	VPADDD       Y3, Y2, Y2
 	VMOVUPS      Y2, Y3
@@ -48726,30 +48730,30 @@ rest:
 	LEAQ         tail_masks<>+0(SB), DI
 	VMOVUPS      (DI)(SI*4), Y0
 	VMASKMOVPS   (DX)(BX*4), Y0, Y1
-	VMOVUPS      all32_42b20000<>+0(SB), Y2
-	VMINPS       Y1, Y2, Y2
-	VMOVUPS      all32_c2d00000<>+0(SB), Y3
-	VMAXPS       Y2, Y3, Y2
-	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y3
-	VMOVUPS      all32_4b40007e<>+0(SB), Y4
-	VMOVUPS      Y4, Y4
-	VFMADD231PS  Y3, Y2, Y4
-	VSUBPS       all32_4b40007e<>+0(SB), Y4, Y3
-	VMOVUPS      Y2, Y2
-	VFNMADD231PS all32_3f317200<>+0(SB), Y3, Y2
-	VMULPS       all32_b5bfbe8e<>+0(SB), Y3, Y3
-	VADDPS       Y3, Y2, Y5
+	VMOVUPS      all32_c2d00000<>+0(SB), Y2
+	VMOVUPS      all32_42b20000<>+0(SB), Y3
+	VMINPS       Y1, Y3, Y1
+	VMAXPS       Y1, Y2, Y1
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y2
+	VMOVUPS      all32_4b40007e<>+0(SB), Y3
+	VMOVUPS      Y3, Y3
+	VFMADD231PS  Y2, Y1, Y3
+	VSUBPS       all32_4b40007e<>+0(SB), Y3, Y2
+	VMOVUPS      Y1, Y4
+	VFNMADD231PS all32_3f317200<>+0(SB), Y2, Y4
+	VMULPS       all32_b5bfbe8e<>+0(SB), Y2, Y2
+	VADDPS       Y2, Y4, Y5
 	VMULPS       Y5, Y5, Y6
 	VMOVUPS      all32_3ab6de34<>+0(SB), Y7
 	VFMADD213PS  all32_3c0920a4<>+0(SB), Y5, Y7
 	VFMADD213PS  all32_3d2aaa2a<>+0(SB), Y5, Y7
 	VFMADD213PS  all32_3e2aaa43<>+0(SB), Y5, Y7
 	VFMADD213PS  all32_3f000000<>+0(SB), Y5, Y7
-	VMOVUPS      Y3, Y3
-	VFMADD231PS  Y7, Y6, Y3
-	VADDPS       Y3, Y2, Y2
+	VMOVUPS      Y2, Y2
+	VFMADD231PS  Y7, Y6, Y2
+	VADDPS       Y2, Y4, Y2
 	VCMPPS       $0x11, all32_c2ad496b<>+0(SB), Y1, Y1
-	VPSLLD       $0x17, Y4, Y3
+	VPSLLD       $0x17, Y3, Y3
 	VPAND        all32_4b000000<>+0(SB), Y1, Y4
 	VPADDD       Y4, Y3, Y3
 	VMOVUPS      Y3, Y4
@@ -49635,30 +49639,30 @@ many:
 	VFMADD213PS  all32_b9316c51<>+0(SB), Y3, Y4
 	VMOVUPS      all32_3f800000<>+0(SB), Y3
 	VPXOR        all32_80000000<>+0(SB), Y4, Y4
-	VMOVUPS      all32_42b20000<>+0(SB), Y5
-	VMINPS       Y4, Y5, Y5
-	VMOVUPS      all32_c2d00000<>+0(SB), Y6
-	VMAXPS       Y5, Y6, Y5
-	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y6
-	VMOVUPS      all32_4b40007e<>+0(SB), Y7
-	VMOVUPS      Y7, Y7
-	VFMADD231PS  Y6, Y5, Y7
-	VSUBPS       all32_4b40007e<>+0(SB), Y7, Y6
-	VMOVUPS      Y5, Y5
-	VFNMADD231PS all32_3f317200<>+0(SB), Y6, Y5
-	VMULPS       all32_b5bfbe8e<>+0(SB), Y6, Y6
-	VADDPS       Y6, Y5, Y8
+	VMOVUPS      all32_c2d00000<>+0(SB), Y5
+	VMOVUPS      all32_42b20000<>+0(SB), Y6
+	VMINPS       Y4, Y6, Y4
+	VMAXPS       Y4, Y5, Y4
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y5
+	VMOVUPS      all32_4b40007e<>+0(SB), Y6
+	VMOVUPS      Y6, Y6
+	VFMADD231PS  Y5, Y4, Y6
+	VSUBPS       all32_4b40007e<>+0(SB), Y6, Y5
+	VMOVUPS      Y4, Y7
+	VFNMADD231PS all32_3f317200<>+0(SB), Y5, Y7
+	VMULPS       all32_b5bfbe8e<>+0(SB), Y5, Y5
+	VADDPS       Y5, Y7, Y8
 	VMULPS       Y8, Y8, Y9
 	VMOVUPS      all32_3ab6de34<>+0(SB), Y10
 	VFMADD213PS  all32_3c0920a4<>+0(SB), Y8, Y10
 	VFMADD213PS  all32_3d2aaa2a<>+0(SB), Y8, Y10
 	VFMADD213PS  all32_3e2aaa43<>+0(SB), Y8, Y10
 	VFMADD213PS  all32_3f000000<>+0(SB), Y8, Y10
-	VMOVUPS      Y6, Y6
-	VFMADD231PS  Y10, Y9, Y6
-	VADDPS       Y6, Y5, Y5
+	VMOVUPS      Y5, Y5
+	VFMADD231PS  Y10, Y9, Y5
+	VADDPS       Y5, Y7, Y5
 	VCMPPS       $0x11, all32_c2ad496b<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y7, Y6
+	VPSLLD       $0x17, Y6, Y6
 	VPAND        all32_4b000000<>+0(SB), Y4, Y7
 	VPADDD       Y7, Y6, Y6
 	VMOVUPS      Y6, Y7
@@ -49710,30 +49714,30 @@ rest:
 	VFMADD213PS  all32_b9316c51<>+0(SB), Y4, Y5
 	VMOVUPS      all32_3f800000<>+0(SB), Y4
 	VPXOR        all32_80000000<>+0(SB), Y5, Y5
-	VMOVUPS      all32_42b20000<>+0(SB), Y6
-	VMINPS       Y5, Y6, Y6
-	VMOVUPS      all32_c2d00000<>+0(SB), Y7
-	VMAXPS       Y6, Y7, Y6
-	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y7
-	VMOVUPS      all32_4b40007e<>+0(SB), Y8
-	VMOVUPS      Y8, Y8
-	VFMADD231PS  Y7, Y6, Y8
-	VSUBPS       all32_4b40007e<>+0(SB), Y8, Y7
-	VMOVUPS      Y6, Y6
-	VFNMADD231PS all32_3f317200<>+0(SB), Y7, Y6
-	VMULPS       all32_b5bfbe8e<>+0(SB), Y7, Y7
-	VADDPS       Y7, Y6, Y9
+	VMOVUPS      all32_c2d00000<>+0(SB), Y6
+	VMOVUPS      all32_42b20000<>+0(SB), Y7
+	VMINPS       Y5, Y7, Y5
+	VMAXPS       Y5, Y6, Y5
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y6
+	VMOVUPS      all32_4b40007e<>+0(SB), Y7
+	VMOVUPS      Y7, Y7
+	VFMADD231PS  Y6, Y5, Y7
+	VSUBPS       all32_4b40007e<>+0(SB), Y7, Y6
+	VMOVUPS      Y5, Y8
+	VFNMADD231PS all32_3f317200<>+0(SB), Y6, Y8
+	VMULPS       all32_b5bfbe8e<>+0(SB), Y6, Y6
+	VADDPS       Y6, Y8, Y9
 	VMULPS       Y9, Y9, Y10
 	VMOVUPS      all32_3ab6de34<>+0(SB), Y11
 	VFMADD213PS  all32_3c0920a4<>+0(SB), Y9, Y11
 	VFMADD213PS  all32_3d2aaa2a<>+0(SB), Y9, Y11
 	VFMADD213PS  all32_3e2aaa43<>+0(SB), Y9, Y11
 	VFMADD213PS  all32_3f000000<>+0(SB), Y9, Y11
-	VMOVUPS      Y7, Y7
-	VFMADD231PS  Y11, Y10, Y7
-	VADDPS       Y7, Y6, Y6
+	VMOVUPS      Y6, Y6
+	VFMADD231PS  Y11, Y10, Y6
+	VADDPS       Y6, Y8, Y6
 	VCMPPS       $0x11, all32_c2ad496b<>+0(SB), Y5, Y5
-	VPSLLD       $0x17, Y8, Y7
+	VPSLLD       $0x17, Y7, Y7
 	VPAND        all32_4b000000<>+0(SB), Y5, Y8
 	VPADDD       Y8, Y7, Y7
 	VMOVUPS      Y7, Y8

@@ -155,22 +155,19 @@ func (m *machine) only(mask vector, x operand.Op) vector {
 func (m *machine) expSingle(x vector) vector {
 	const lo, hi = -104, 89
 	limit, bias := denormalPowers32, 0.0
-	a := m.min(m.copyOf(m.constant(hi)), x)
+	a := m.max(m.copyOf(m.constant(lo)), m.min(m.copyOf(m.constant(hi)), x))
 	if !m.wide {
 		limit, bias = -125*math.Ln2, 127-1
-		a = m.max(m.copyOf(m.constant(lo)), a)
 	}
 	sum := m.fma(a, m.copyOf(m.constant(math.Log2E)), m.copyOf(m.constant(shifted+bias)))
 	n := m.sub(sum, m.constant(shifted+bias))
 	high, low := m.fnma(n, m.constant(0x1.62e4p-1), a), m.mul(n, m.constant(-1.428606820309417232e-06)) // of ln2; the first is exact
 	r := m.add(high, low)
 	less1 := m.add(high, m.fma(m.mul(r, r), m.horner(r, exp32...), low))
-	small := m.compare(isLess, x, m.constant(limit))
+	small := m.compare(isLess, a, m.constant(limit))
 	if m.wide {
-		y := m.vector()
-		m.VADDPS_Z(m.constant(1), less1, m.compare(isNotLess, x, m.constant(lo)).k, y)
 		m.VADDPS(m.constant(149), n, small.k, n)
-		return m.denormal(small, m.scale(y, n))
+		return m.denormal(small, m.scale(m.add(less1, m.constant(1)), n))
 	}
 	p := m.integer3("ADD", m.shift("SLL", sum, 23), m.only(small, m.pattern((149+1)<<23)))
 	y := m.fma(less1, p, p)
