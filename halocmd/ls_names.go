@@ -54,7 +54,9 @@ var xlaNames = sync.OnceValue(func() *dumpNames {
 })
 
 // isDumped reports whether a file has a name that XLA gives to files of a dump.
-func isDumped(file string) bool { return xlaNames().module.MatchString(path.Base(filepath.ToSlash(file))) }
+func isDumped(file string) bool {
+	return xlaNames().module.MatchString(path.Base(filepath.ToSlash(file)))
+}
 
 // roleOf finds which module a file is a version of, and which. The pass, where it is one, is "0007.pipeline.after_x.before_y".
 func roleOf(file string) (module string, r role, pass string) {

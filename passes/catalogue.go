@@ -109,7 +109,9 @@ func (c *Catalogue) Names() []string {
 // lookup answers for a catalogue when text is read.
 type lookup struct{ *Catalogue }
 
-func (l lookup) Pass(name string, o pass.Options) (*pass.Pass, error) { return l.family().Pass(name, o) }
+func (l lookup) Pass(name string, o pass.Options) (*pass.Pass, error) {
+	return l.family().Pass(name, o)
+}
 
 func (l lookup) Pipeline(name string) *pass.Pipeline {
 	for _, p := range l.pipelines {
