@@ -17,7 +17,7 @@ type Options struct {
 	Values map[int]*hlo.Literal
 	// DropTokens drops arguments and results of main that are tokens, as the first effect needs no order.
 	DropTokens bool
-	// Names are what the caller calls the arguments of main, as in args[0]['w']: the op_name of parameters that have none.
+	// Names are what the caller calls the arguments of main, as in args[0]['w']: the op_name of parameters that have none but the name of an instruction.
 	Names []string // of those that are left
 }
 

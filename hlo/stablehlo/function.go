@@ -24,14 +24,14 @@ func (c *comp) parameters(f *function) {
 		c.op, c.pos = f.op, c.positionOf(f.op)
 		c.common = c.argumentCommon(f.op, own, loc)
 		if f.name == "main" && i < len(c.o.Names) && c.o.Names[i] != "" {
-			c.nameArgument(c.o.Names[i])
+			c.nameArgument(c.o.Names[i], instructionName(loc))
 		}
 		c.values[&f.body.Args[i]] = c.parameter(i, c.shapeOf(f.op, f.body.Args[i].Type), loc)
 	}
 }
 
-// nameArgument makes a name the op_name, if there is none.
-func (c *comp) nameArgument(name string) {
+// nameArgument makes a name the op_name, if there is none but the name of an instruction, which torch_xla writes.
+func (c *comp) nameArgument(name, instruction string) {
 	var common hlo.Common
 	if c.common != nil {
 		common = *c.common
@@ -40,7 +40,7 @@ func (c *comp) nameArgument(name string) {
 	if common.Metadata != nil {
 		md = *common.Metadata
 	}
-	if md.OpName == "" {
+	if md.OpName == "" || md.OpName == instruction {
 		md.OpName = name
 		common.Metadata = &md
 		c.common = &common
