@@ -22,7 +22,9 @@ func (c *runCmd) arguments(params []halo.Value, g grid) ([][]*hlo.Literal, error
 	if err != nil {
 		return nil, err
 	}
-	given = c.kept(given)
+	if given, err = c.passed(given, len(params)); err != nil {
+		return nil, err
+	}
 	byName, err := c.byName(params, given)
 	if err != nil {
 		return nil, err
@@ -64,7 +66,7 @@ func (c *runCmd) arguments(params []halo.Value, g grid) ([][]*hlo.Literal, error
 				a, used[byName[i].key] = byName[i].array, true
 			}
 			if l, err = c.argument(a, i, s); err != nil {
-				return nil, fmt.Errorf("%sparameter leaf %d, %v: %w", g.where(d), i, s.WithoutLayout(), err)
+				return nil, fmt.Errorf("%s%s, %v: %w", g.where(d), c.leaf(i), s.WithoutLayout(), err)
 			}
 			if own == strconv.Itoa(i) { // by number or by name
 				common[i] = l
@@ -154,8 +156,11 @@ func (c *runCmd) givenShapes() ([]hlo.Shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.exported != nil {
+	switch {
+	case c.exported != nil:
 		return c.exportedShapes(given)
+	case c.saved != nil:
+		return c.savedShapes(given)
 	}
 	var shapes []hlo.Shape
 	for i := 0; ; i++ {

@@ -38,6 +38,8 @@ type compareCmd struct {
 	Partitions int  `help:"With --spmd: how many devices. Default: what the program says." placeholder:"P"`
 
 	tolerances `embed:""`
+
+	saved *saved // beside the program whose arguments are made
 }
 
 // Help is what --help says beyond the flags.
@@ -92,6 +94,7 @@ func (c *compareCmd) load(e *env, in *input) (m hlo.Module, args []*hlo.Literal,
 	if m, err = e.loadModule(in, moduleOptions{profile: c.Profile, fill: true}); err != nil {
 		return m, nil, err
 	}
+	c.saved = in.saved
 	if args, err = c.arguments(m); err != nil {
 		return m, nil, fmt.Errorf("%s: error: %w", in.name, err)
 	}
@@ -229,7 +232,7 @@ func (w way) side(ctx context.Context, m hlo.Module) (diverge.Side, error) {
 
 // arguments makes one literal for each parameter, as halo run does.
 func (c *compareCmd) arguments(m hlo.Module) ([]*hlo.Literal, error) {
-	run := &runCmd{Input: c.Input, Inputs: c.Inputs, Fill: c.Fill, Seed: c.Seed}
+	run := &runCmd{Input: c.Input, Inputs: c.Inputs, Fill: c.Fill, Seed: c.Seed, saved: c.saved}
 	if run.Fill == "" && c.Inputs == "" && len(c.Input) == 0 {
 		run.Fill = string(arrays.Random)
 	}

@@ -36,6 +36,9 @@ func (c *compareCmd) two(ctx context.Context, e *env, ways [2]way) error {
 	read := func(in *input, _ *record) error {
 		m, err := e.loadModule(in, moduleOptions{profile: c.Profile, fill: true})
 		if err == nil {
+			if len(modules) == 0 {
+				c.saved = in.saved
+			}
 			modules = append(modules, m)
 		}
 		return err

@@ -21,6 +21,7 @@ type input struct {
 	linesBefore int         // of the file, where data is a part of it
 	mapped      bool        // data is the file itself
 	lenient     bool        // see readFlags
+	saved       *saved      // see openSaved
 	shapes      []hlo.Shape // of the arguments, for programs with dynamic shapes; nil when they are not known
 }
 
@@ -81,8 +82,17 @@ func (e *env) expand(args []string) ([]place, error) {
 	return files, nil
 }
 
-// read loads a file and finds out what it is.
+// read loads a file and finds out what it is, and what there is beside it.
 func (e *env) read(s place) (*input, error) {
+	in, err := e.open(s)
+	if err == nil {
+		in.saved, err = openSaved(s.name)
+	}
+	return in, err
+}
+
+// open is read without what there is beside.
+func (e *env) open(s place) (*input, error) {
 	if e.mapInputs && s.name != "-" {
 		if data, ok := mapFile(s.name); ok {
 			if source.IsPlain(data) {

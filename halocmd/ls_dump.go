@@ -68,7 +68,7 @@ type found struct {
 func (c *lsCmd) list(e *env, arg string) (*listing, error) {
 	l := &listing{by: map[string]*thread{}, skipped: map[string]int{}, times: true}
 	info, err := os.Stat(arg)
-	if err != nil || !info.IsDir() {
+	if err != nil || !info.IsDir() || isSaved(arg) {
 		return l, c.listFile(e, l, arg)
 	}
 	err = filepath.WalkDir(arg, func(file string, d fs.DirEntry, err error) error {

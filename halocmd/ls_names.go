@@ -80,7 +80,7 @@ func roleOf(file string) (module string, r role, pass string) {
 }
 
 func cutExtension(name string) (string, bool) {
-	for _, x := range []string{".txt", ".pb", ".hlo", ".textproto", ".mlir", ".mlirbc", ".html", ".dot"} {
+	for _, x := range []string{".txt", ".pb", ".hlo", ".textproto", ".mlir", ".mlirbc", ".bytecode", ".html", ".dot"} {
 		if s, ok := strings.CutSuffix(name, x); ok && s != "" {
 			return s, true
 		}

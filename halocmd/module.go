@@ -89,7 +89,9 @@ func (e *env) verifiedModule(in *input, o moduleOptions) (halo.Module, error) {
 // parseModule reads the one module of a file.
 func parseModule(in *input) (hlo.Module, error) {
 	expectModule(in.data)
-	return source.ReadKind(in.name, in.data, in.kind, source.Options{
-		Text: parser.Config{Lenient: in.lenient, KeepZeroSigns: true, LinesBefore: in.linesBefore}, StableHLO: stablehlo.Options{Shapes: in.shapes},
-	})
+	o := source.Options{Text: parser.Config{Lenient: in.lenient, KeepZeroSigns: true, LinesBefore: in.linesBefore}, StableHLO: stablehlo.Options{Shapes: in.shapes}}
+	if in.saved != nil {
+		o.StableHLO.Shapes, o.StableHLO.Names = in.saved.Arguments(in.shapes), in.saved.Names()
+	}
+	return source.ReadKind(in.name, in.data, in.kind, o)
 }

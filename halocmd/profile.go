@@ -83,6 +83,7 @@ const spansKept = 20_000
 
 func (c *profileCmd) measure(ctx context.Context, e *env, in *input, r *runCmd) (*profile.Profile, error) {
 	meter := runtime.NewMeter(runtime.MeterOptions{Spans: spansKept, Alike: true})
+	r.saved = in.saved
 	p, err := r.prepare(ctx, e, in, halo.Observer{Meter: meter, Rounds: e.progress.loops()})
 	if err != nil {
 		return nil, err

@@ -25,6 +25,9 @@ var sure = []string{".hlo", ".hlo.pb", ".mlirbc", ".jax_export", ".bef"}
 
 // programs lists the programs below a directory, sorted by path, and says how many other files there are.
 func (e *env) programs(dir string) ([]place, error) {
+	if saved, err := savedPrograms(dir); len(saved) > 0 || err != nil {
+		return saved, err
+	}
 	var files []place
 	var others []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

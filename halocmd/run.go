@@ -59,6 +59,7 @@ type runCmd struct {
 	job      *distributed.Job // or nil
 	narrow   bool             // the program computes in types narrower than f32
 	exported *export.File     // the file that is run, when it is one of jax.export
+	saved    *saved           // what there is beside it, when torch_xla wrote it
 }
 
 // Help is what --help says beyond the flags.
@@ -71,6 +72,7 @@ devices runs with workers that stand for them. Inputs that are not given are an 
   halo run step.hlo --fill=random --bench 100
   halo run step.hlo --fill=random --trace=step.json    for chrome://tracing and Perfetto
   halo run decoder.mlir --shapes=s32[1,17] --weights=model.safetensors --fill=random
+  halo run model --inputs in.npz                       a folder that torch_xla wrote, with its parameters
   halo run sharded.hlo --spmd --inputs in.npz          split over the devices, and joined again
 
 The exit status is 1 if a result differs from --compare.`
@@ -82,6 +84,9 @@ func (c *runCmd) Run(e *env) error {
 	}
 	if err := c.Host.check(); err != nil {
 		return err
+	}
+	if err := oneFunction(c.Files); err != nil {
+		return usageError{err}
 	}
 	leave, err := c.Processes.join(e)
 	if err != nil {
@@ -155,6 +160,7 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 		defer func() { err = finish(err) }()
 	}
 	c.Async.watch(e.stdout, &observer)
+	c.saved = in.saved
 	if c.Split.SPMD {
 		if p, err := c.spmdOf(ctx, e, in, observer); err != nil {
 			return err

@@ -46,7 +46,7 @@ type format struct {
 
 // formats is the table of formats.
 var formats = [NumKinds]format{
-	MLIRBytecode:  {noun: "MLIR bytecode", is: begins("ML\xefR"), extensions: []string{".mlirbc"}, read: readBytecode},
+	MLIRBytecode:  {noun: "MLIR bytecode", is: begins("ML\xefR"), extensions: []string{".mlirbc", ".bytecode"}, read: readBytecode},
 	BEF:           {noun: "a BEF file", is: begins("\x0b\xef"), extensions: []string{".bef"}},
 	Gzip:          {noun: "a gzip file", is: begins("\x1f\x8b"), extensions: []string{".gz"}},
 	Zstd:          {noun: "a zstd file", is: begins("\x28\xb5\x2f\xfd"), extensions: []string{".zst"}},
