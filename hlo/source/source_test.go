@@ -122,6 +122,7 @@ func.func @main(%arg0: tensor<4xf32> loc("tf.y")) -> tensor<4xf32> {
 		{"kernels", "m.hlo", "func.func @f() -> i32 attributes {tfrt.sync} {\n  %a = tfrt.constant.i32 1\n}", source.HostProgram},
 		{"kernels of a user", "", "func.func @f() {\n  %a = \"mine.add.i32\"(%a, %b) : (i32, i32) -> i32\n}", source.HostProgram},
 		{"a host program without kernels", "", "module {\nfunc.func @main(%c: !tfrt.chain) -> !tfrt.chain {\n  tfrt.return %c\n}}", source.HostProgram},
+		{"damaged bytecode of torch_xla", "forward.bytecode", "\xb2LRm", source.MLIRBytecode},
 		{"TOSA", "m.mlir", "func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = tosa.abs %arg0 : (tensor<4xf32>) -> tensor<4xf32>\n}", source.OtherMLIR},
 	} {
 		assert.Equal(t, c.want.String(), source.Detect(c.name, []byte(c.data)).String(), c.what)
