@@ -5,11 +5,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/arrays/npz"
 	"github.com/gohalo/halo/hlo"
 )
 
@@ -41,4 +43,21 @@ func TestNumPyNumbers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReadNPYOnce reads a large file into memory that is made once, and not made again as the array grows.
+func TestReadNPYOnce(t *testing.T) {
+	const size = 16 << 20
+	path := filepath.Join(t.TempDir(), "x.npy")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	require.NoError(t, npz.WriteNPY(f, npz.Array{Descr: "|u1", Shape: []int64{size}, Data: make([]byte, size)}))
+	require.NoError(t, f.Close())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	a, err := ReadNPY(path)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.Len(t, a.Data, size)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size+size/4), "bytes made for an array of %d", size)
 }
