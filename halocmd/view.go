@@ -204,7 +204,7 @@ func (c *viewCmd) program(e *env, in *input) (*view.Program, error) {
 		p.Overlays = append(p.Overlays, read...)
 	}
 	if c.NaN {
-		o, err := c.nanOverlay(m, p)
+		o, err := c.nanOverlay(m, p, in.saved)
 		if err != nil {
 			return nil, err
 		}

@@ -13,8 +13,8 @@ import (
 
 // nanOverlay is the way that NaN takes through a program: where the evaluator makes one of operands without any, what hands it on, and what
 // turns it back into numbers.
-func (c *viewCmd) nanOverlay(m hlo.Module, p *view.Program) (*view.Overlay, error) {
-	args, err := (&compareCmd{Inputs: c.Inputs, Fill: "random"}).arguments(m)
+func (c *viewCmd) nanOverlay(m hlo.Module, p *view.Program, beside *saved) (*view.Overlay, error) {
+	args, err := (&compareCmd{Inputs: c.Inputs, Fill: "random", saved: beside}).arguments(m)
 	if err != nil {
 		return nil, err
 	}
