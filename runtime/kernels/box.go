@@ -125,10 +125,24 @@ func (b *box) row(dst, src []byte, to, from, n int) {
 		copyRuns[uint32](dst, src, to, from, ds, ss, n)
 	case 8:
 		copyRuns[uint64](dst, src, to, from, ds, ss, n)
+	case 12:
+		copyRuns[[3]uint32](dst, src, to, from, ds, ss, n)
 	case 16:
 		copyRuns[[2]uint64](dst, src, to, from, ds, ss, n)
+	case 24:
+		copyRuns[[3]uint64](dst, src, to, from, ds, ss, n)
 	case 32:
 		copyRuns[[4]uint64](dst, src, to, from, ds, ss, n)
+	case 64:
+		copyRuns[[8]uint64](dst, src, to, from, ds, ss, n)
+	case 128:
+		copyRuns[[16]uint64](dst, src, to, from, ds, ss, n)
+	case 192:
+		copyRuns[[24]uint64](dst, src, to, from, ds, ss, n)
+	case 256:
+		copyRuns[[32]uint64](dst, src, to, from, ds, ss, n)
+	case 512:
+		copyRuns[[64]uint64](dst, src, to, from, ds, ss, n)
 	default:
 		for range n {
 			copy(dst[to:to+b.run], src[from:from+b.run])

@@ -76,6 +76,9 @@ func operandsOf(in hlo.Instruction) func(hlo.Instruction) (int, bool) {
 func runTiles(p *tile.Program) runtime.Bound {
 	bound := boundTiles(p)
 	bound.Code = tileCode(p)
+	if r, ok := newRunMoves(p); ok {
+		bound.Run = r.loop.bound(r.n, r.grain).Run
+	}
 	return bound
 }
 

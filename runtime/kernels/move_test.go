@@ -1,6 +1,10 @@
 package kernels
 
-import "testing"
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
 
 func TestMoves(t *testing.T) {
 	for _, typ := range []string{"pred", "bf16", "f32", "f64", "c64"} {
@@ -19,6 +23,23 @@ func TestMoves(t *testing.T) {
 			"T[9] dynamic-update-slice(T[9], T[4], u32[])", "T[] dynamic-update-slice(T[], T[])",
 		} {
 			kernelCase{text: replaceType(c, typ)}.check(t)
+		}
+	}
+}
+
+// TestRunMoves moves runs of all sizes that are copied in a way of their own, and others, with the axes around them permuted, reversed, and cut with strides.
+func TestRunMoves(t *testing.T) {
+	for _, typ := range []string{"u8", "bf16", "f32", "c64"} {
+		for _, run := range []int{2, 3, 4, 6, 7, 12, 16, 24, 32, 48, 64, 65, 128, 512} {
+			for _, c := range []string{
+				"T[3,7,5,R] transpose(T[3,5,7,R]), dimensions={0,2,1,3}",
+				"T[9,4,6,R] transpose(T[6,4,9,R]), dimensions={2,1,0,3}",
+				"T[9,40,R] fusion(T[40,9,R]), kind=kLoop, calls={ x = T[40,9,R] parameter(0) y = T[9,40,R] transpose(x), dimensions={1,0,2} ROOT z = T[9,40,R] reverse(y), dimensions={1} }",
+				"T[5,3,R] fusion(T[9,7,R]), kind=kLoop, calls={ x = T[9,7,R] parameter(0) y = T[5,3,R] slice(x), slice={[0:9:2], [1:7:2], [0:R]} ROOT z = T[5,3,R] reverse(y), dimensions={0} }",
+				"T[33,21] transpose(T[21,33]), dimensions={1,0}",
+			} {
+				kernelCase{text: strings.ReplaceAll(replaceType(c, typ), "R]", strconv.Itoa(run)+"]")}.check(t)
+			}
 		}
 	}
 }
