@@ -65,11 +65,12 @@ func (b *Builder) readInPlace(p *Program) {
 		if fn == nil {
 			continue
 		}
-		if exchange {
-			fn = swapped(fn)
+		st := &p.steps[i]
+		if exchange { // of the step itself: of two NaNs, whatever computes it gives the same
+			st.a, st.b = st.b, st.a
 			f[0], f[1] = f[1], f[0]
 		}
-		p.steps[i].run = fn
+		st.run = fn
 		for k, v := range s.args {
 			if f[k] == hlo.BF16 {
 				loads[v].raw = true
