@@ -327,7 +327,7 @@ func (c *compNode) inProgramOrder(yield func(Instruction) bool) {
 	}
 	large := c.isLarge()
 	for order := c.order(); len(order) > 0; {
-		next := order[:min(len(order), aheadNodes)]
+		next := order[:min(len(order), NodesAhead)]
 		order = order[len(next):]
 		if large {
 			readAhead(next)
@@ -368,7 +368,7 @@ func (c *compNode) inPostOrder(yield func(Instruction) bool) {
 	if order == nil {
 		c.byID(yield)
 	}
-	for ids := range slices.Chunk(order, aheadNodes) {
+	for ids := range slices.Chunk(order, NodesAhead) {
 		c.ahead(ids)
 		for _, id := range ids {
 			if !yield(c.mustAt(id)) {

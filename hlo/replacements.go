@@ -52,7 +52,7 @@ func (st *compState) replaceAll(list []Replacement) bool {
 	}
 	to := room.of
 	stats := &st.e.stats
-	for ids := range slices.Chunk(room.ids, aheadNodes) {
+	for ids := range slices.Chunk(room.ids, NodesAhead) {
 		st.node.ahead(ids)
 		for _, id := range ids {
 			operands := st.ownInstr(id).ownOperands(stats)
@@ -167,7 +167,7 @@ func (c CompEdit) RemoveUnused(ids []InstrID, may func(InstrEdit) bool) bool {
 		if n := len(late); n > 0 {
 			id, late = late[n-1], late[:n-1]
 		} else {
-			if next%aheadNodes == 0 {
+			if next%NodesAhead == 0 {
 				st.aheadOf(uses, next)
 			}
 			next--
@@ -204,9 +204,9 @@ func (st *compState) aheadOf(uses []uint32, next InstrID) {
 	if !st.node.isLarge() {
 		return
 	}
-	var wanted [aheadNodes]InstrID
+	var wanted [NodesAhead]InstrID
 	n := 0
-	for id := next - min(next, aheadNodes); id < next; id++ {
+	for id := next - min(next, NodesAhead); id < next; id++ {
 		if uses[id] >= asked {
 			wanted[n] = id
 			n++

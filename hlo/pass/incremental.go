@@ -117,12 +117,9 @@ func eachLater(c hlo.CompEdit, all iter.Seq[hlo.Instruction], are, yield func(hl
 	eachStill(c, ids, yield)
 }
 
-// ahead is how many instructions are read before their turn.
-const ahead = 16
-
 // eachStill yields the instructions that are still there when their turn comes.
 func eachStill(c hlo.CompEdit, ids []hlo.InstrID, yield func(hlo.Instruction) bool) {
-	for next := range slices.Chunk(ids, ahead) {
+	for next := range slices.Chunk(ids, hlo.NodesAhead) {
 		c.Ahead(next)
 		for _, id := range next {
 			if in, ok := c.View().At(id); ok && !yield(in) {

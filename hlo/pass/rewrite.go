@@ -243,8 +243,8 @@ func (q *workQueue) pop() (hlo.InstrID, bool) {
 // run works until the queue is empty or limit rewrites are done: rules that undo each other would never end.
 func (w *rewriting) run(limit int) error {
 	for limit > 0 {
-		if w.head%ahead == 0 {
-			w.c.Ahead(w.ids[w.head:min(w.head+ahead, len(w.ids))])
+		if w.head%hlo.NodesAhead == 0 {
+			w.c.Ahead(w.ids[w.head:min(w.head+hlo.NodesAhead, len(w.ids))])
 		}
 		id, ok := w.pop()
 		if !ok {

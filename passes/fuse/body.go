@@ -204,11 +204,11 @@ func (f *fuser) install() error {
 	l.replaced = slices.Grow(l.replaced, int(l.results.n))
 	next := uint32(0) // of the results
 	for i := range l.all.n {
-		if i%putAhead == 0 {
+		if i%hlo.NodesAhead == 0 {
 			f.ahead(ce, i)
 		}
 		made := l.all.at(i)
-		spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: l.next.names[i%putAhead], NameHash: l.next.hashes[i%putAhead], Shape: made.shape, Attrs: made.attrs,
+		spec := hlo.InstrSpec{Opcode: hlo.OpFusion, Name: l.next.names[i%hlo.NodesAhead], NameHash: l.next.hashes[i%hlo.NodesAhead], Shape: made.shape, Attrs: made.attrs,
 			Operands: made.operands, Callees: []hlo.CompID{made.body}, Common: made.common, Position: made.position}
 		l.stands(ce, ce.InsertSpecBefore(made.place, spec).ID(), made, next)
 		next = made.results
@@ -228,20 +228,17 @@ func (l *fusionList) releases(root hlo.Instruction) {
 	}
 }
 
-// putAhead is how many fusions are put into their places without reading ahead again.
-const putAhead = 16
-
 // nextFusions is what is known of the next ones.
 type nextFusions struct {
-	names  [putAhead]string
-	hashes [putAhead]uint64
-	places [2 * putAhead]hlo.InstrID // and what is before these
+	names  [hlo.NodesAhead]string
+	hashes [hlo.NodesAhead]uint64
+	places [2 * hlo.NodesAhead]hlo.InstrID // and what is before these
 }
 
 // ahead names some fusions, from number i on, and reads what they will stand before, and what is before that: of a large computation no cache has it any more, and memory gives several
 // places at once as fast as one.
 func (f *fuser) ahead(ce hlo.CompEdit, i uint32) {
-	next, n := &f.made.next, min(putAhead, f.made.all.n-i)
+	next, n := &f.made.next, min(hlo.NodesAhead, f.made.all.n-i)
 	for k := range n {
 		made := f.made.all.at(i + k)
 		next.names[k] = f.bodies.names.Join(made.name, "_fusion")

@@ -31,8 +31,8 @@ recomputing them costs less than memory does. A reduction of several arrays by a
 			f.findGroups()
 			f.merge()
 			for i, root := range f.roots {
-				if i%rootsAhead == 0 {
-					c.Ahead(f.roots[i:min(i+rootsAhead, len(f.roots))])
+				if i%hlo.NodesAhead == 0 {
+					c.Ahead(f.roots[i:min(i+hlo.NodesAhead, len(f.roots))])
 				}
 				results := f.results(f.leader(root))
 				members := f.size(results)
@@ -51,9 +51,6 @@ recomputing them costs less than memory does. A reduction of several arrays by a
 		return e.Freeze(), nil
 	},
 }
-
-// rootsAhead is how many roots are looked at without reading ahead again.
-const rootsAhead = 16
 
 // fuser works on one computation after the other.
 type fuser struct {
