@@ -13,10 +13,15 @@ import (
 // briefLoop is the time from which on sharing pays everywhere.
 const briefLoop = 200 * time.Microsecond
 
-// The loop is timed in the first tryTurns of every tryTurnsIn turns, since the machine may be busier or less busy than before.
+// A trial is tryTurns turns shared and as many alone, all of them timed. The turns of a kind follow one another: a worker that had nothing to do in the
+// turn before has gone to sleep, and what would be measured is waking it. The machine may become busier or less busy, so trials are repeated, soon at
+// first, since the first one sees cold caches, and later after up to maxPause turns.
 const (
-	tryTurns   = 4
-	tryTurnsIn = 512
+	tryTurns = 3
+	minPause = 8
+	maxPause = 512
+	// Alone must be shorter by this part of the time. Where both take the same, the workers were late, and have to be called to be on time.
+	clearly = 16
 )
 
 // divisions are how the loops of one kernel in one execution are run.
@@ -42,26 +47,34 @@ func (d *divisions) of(n, grain int) *division {
 // division is what is known about a loop.
 type division struct {
 	n, grain      int
-	turn          uint32
+	turn          int           // of this trial and the pause after it
+	pause         int           // turns after the trial
 	shared, alone time.Duration // the shorter ones of the turns that were timed; 0 is unknown
 }
 
 // next says whether the calling goroutine should run the whole loop in this turn, and whether to time it.
 func (d *division) next() (alone, timed bool) {
-	turn := d.turn % tryTurnsIn
+	if d.turn == 2*tryTurns+d.pause {
+		d.turn = 0
+	}
+	if d.turn == 0 {
+		d.shared, d.alone = 0, 0
+		d.pause = min(max(2*d.pause, minPause), maxPause)
+	}
+	turn := d.turn
 	d.turn++
 	switch {
-	case turn == 0:
-		d.shared, d.alone = 0, 0
-		return false, true
 	case turn < tryTurns:
-		return turn%2 == 1 && d.shared < briefLoop, true
+		return false, true
+	case turn < 2*tryTurns:
+		return d.shared < briefLoop, true
 	}
-	return d.alone > 0 && d.alone <= d.shared, false
+	return d.alone > 0 && d.alone < d.shared-d.shared/clearly, false
 }
 
 // took records the time of a turn.
 func (d *division) took(alone bool, t time.Duration) {
+
 	least := &d.shared
 	if alone {
 		least = &d.alone

@@ -20,12 +20,13 @@ func TestDivision(t *testing.T) {
 	}{
 		{"waking costs more than it saves", 90, 60, 50, true},
 		{"sharing saves", 90, 30, 50, false},
+		{"workers came too late to help", 90, 50, 49, false},
 		{"the first turn is a cold one", 900, 60, 50, true},
 		{"long", 900, 400, 100, false},
 	} {
 		d := &division{n: 10, grain: 1}
 		tried := 0
-		for turn := range 3 * tryTurnsIn {
+		for turn := range 3 * maxPause {
 			alone, timed := d.next()
 			if timed {
 				took := c.shared

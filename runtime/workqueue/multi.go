@@ -53,6 +53,7 @@ type multi struct {
 	workers   []*worker
 	searching atomic.Int32 // workers looking for tasks
 	patience  atomic.Int64 // how long to search before parking, in nanoseconds
+	apart     apart
 
 	idleMu    sync.Mutex
 	idle      []*worker // parked, about to park, or not begun, last in first out

@@ -46,11 +46,15 @@ func (q *multi) ParallelFor(n, grain int, body func(lo, hi int)) {
 	blocks := (grains-1)/perBlock + 1
 
 	helpers := min(blocks, len(q.workers)) - 1
-	l := newLoop(n, block, blocks, body, helpers)
+	l := newLoop(n, block, blocks, body, helpers, &q.apart)
+	began := time.Now()
 	for range helpers {
 		q.AddTask(l.help)
 	}
 	l.work()
+	if !l.helped.Load() && l.processor >= 0 && q.searching.Load() > 0 && time.Since(began) > stalled {
+		q.apart.from(processor()) // who looks for tasks waits for this processor
+	}
 	failure := l.wait()
 	l.release()
 	if failure != nil {
@@ -82,11 +86,14 @@ type loop struct {
 	owners    atomic.Int32
 	help      func() // the method assist, bound once
 	waits     bool   // the caller did not complete the loop itself
+	processor int32  // where the caller began, or -1
+	helped    atomic.Bool
+	apart     *apart
 }
 
 var loops sync.Pool
 
-func newLoop(n, block, blocks int, body func(lo, hi int), helpers int) *loop {
+func newLoop(n, block, blocks int, body func(lo, hi int), helpers int, a *apart) *loop {
 	l, ok := loops.Get().(*loop)
 	if !ok {
 		l = &loop{finished: make(chan struct{}, 1)}
@@ -97,6 +104,8 @@ func newLoop(n, block, blocks int, body func(lo, hi int), helpers int) *loop {
 	l.completed.Store(0)
 	l.failure.Store(nil)
 	l.owners.Store(int32(helpers) + 1)
+	l.helped.Store(false)
+	l.processor, l.apart = processor(), a
 	return l
 }
 
@@ -110,6 +119,10 @@ func (l *loop) release() {
 // assist is the task of a helper.
 func (l *loop) assist() {
 	defer l.release()
+	l.helped.Store(true)
+	if l.processor >= 0 && l.next.Load() < l.blocks && processor() == l.processor {
+		l.apart.from(l.processor)
+	}
 	for {
 		i := l.next.Add(1) - 1
 		if i >= l.blocks {
