@@ -3,6 +3,7 @@ package factor
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"gonum.org/v1/gonum/lapack/gonum"
 )
@@ -123,19 +124,46 @@ func (f *Singular[T, R]) rightVectors(d []float64, order []int, vh []T) {
 	}
 }
 
-// alone finds the values without vectors, by the quotient-difference iteration, which shifts and divides where the other rotates.
+// alone finds the values without vectors, by the quotient-difference iteration, which shifts and divides where the other rotates. Values of float32
+// are looked for by their squares first.
 func (f *Singular[T, R]) alone(d, e []float64, values []R) bool {
 	scale, ok := normalise(d, e)
 	if !ok {
 		return false
 	}
 	f.work = grown(f.work, 4*len(d))
+	if unsafe.Sizeof(values[0]) == 4 && f.bySquares(d, e, values, scale) {
+		return true
+	}
 	var l gonum.Implementation
 	if l.Dlasq1(len(d), d, e, f.work[:4*len(d)]) != 0 {
 		return false
 	}
 	for i, x := range d { // in descending order
 		values[i] = R(x * scale)
+	}
+	return true
+}
+
+// bySquares finds the values of a bidiagonal matrix B as roots of the eigenvalues of BᵀB, in half of the time. These are wrong by a few units of float64 of
+// the largest, 2⁻⁵² of it; in the root of one that is 2⁻²⁴ of the largest, that is a few times 2⁻²⁹, less than float32 tells. If there is a smaller one, it
+// reports false.
+func (f *Singular[T, R]) bySquares(d, e []float64, values []R, scale float64) bool {
+	n := len(d)
+	squares, beside := f.work[:n], f.work[n:][:n-1]
+	before := 0.0
+	for i, x := range d {
+		squares[i] = x*x + before
+		if i < n-1 {
+			beside[i], before = x*e[i], e[i]*e[i]
+		}
+	}
+	var l gonum.Implementation
+	if !l.Dsterf(n, squares, beside) || squares[0] < squares[n-1]*0x1p-24 {
+		return false
+	}
+	for i := range values {
+		values[i] = R(math.Sqrt(squares[n-1-i]) * scale)
 	}
 	return true
 }

@@ -250,3 +250,18 @@ func BenchmarkSingular(b *testing.B) {
 		})
 	}
 }
+
+// TestSmallSingularValues: the smaller value of a bidiagonal matrix is as exact as its elements, however small it is. The values are roots of the
+// eigenvalues of a matrix of two rows.
+func TestSmallSingularValues(t *testing.T) {
+	for _, small := range []float64{1, 0x1p-10, 0x1p-13, 0x1p-20, 0x1p-30, 0x1p-40, 0x1p-100} {
+		a, b := 1.0, 0.5
+		squares := a*a + b*b + small*small
+		large := math.Sqrt((squares + math.Sqrt(squares*squares-4*a*a*small*small)) / 2)
+		var f Singular[float32, float32]
+		values := make([]float32, 2)
+		require.True(t, f.Factor(Dense([]float32{float32(a), float32(b), 0, float32(small)}, 2), 2, 2, values, nil, 0, nil))
+		require.InEpsilon(t, large, float64(values[0]), 0x1p-22, "%g", small)
+		require.InEpsilon(t, a*small/large, float64(values[1]), 0x1p-22, "%g", small)
+	}
+}
