@@ -9,6 +9,7 @@
 //
 //	file           what
 //	load.go        Load and its kin, Verify, Module
+//	bundle.go      LoadBundle: folders of torch_xla, with parameters and constants
 //	compile.go     Compile and Lower: Options, engines
 //	partition.go   Partition: programs for many devices
 //	compiled.go    Save and LoadProgram: compiled programs in files

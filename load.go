@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
@@ -35,9 +34,9 @@ type Loader struct {
 }
 
 // Load reads and verifies the module in a file: HLO text, StableHLO as text or bytecode, a file of jax.export, or a serialized
-// HloModuleProto, HloProto or HloSnapshot, any of which may be compressed; the form is recognised by its content. What XLA accepts is
-// accepted; [Module.Warnings] lists what stricter rules refuse. Errors carry positions: they are a parser.ErrorList, a
-// verifier.ErrorList, a *source.KindError, or wrap a *proto.FormatError or the error of the file system.
+// HloModuleProto, HloProto or HloSnapshot, any of which may be compressed; the form is recognised by its content. A folder that torch_xla wrote is read
+// as [LoadBundle] does, which has the arguments, too. What XLA accepts is accepted; [Module.Warnings] lists what stricter rules refuse. Errors
+// carry positions: they are a parser.ErrorList, a verifier.ErrorList, a *source.KindError, or wrap a *proto.FormatError or the error of the file system.
 func Load(path string) (Module, error) { return Loader{}.Load(path) }
 
 // LoadFS is [Load] from a file system, such as one that is embedded in the program.
@@ -50,16 +49,17 @@ func LoadReader(name string, r io.Reader) (Module, error) { return Loader{}.Load
 func LoadBytes(name string, data []byte) (Module, error) { return Loader{}.LoadBytes(name, data) }
 
 // Load is [Load] with these options.
-func (l Loader) Load(path string) (Module, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return Module{}, err
-	}
-	return l.LoadBytes(path, data)
-}
+func (l Loader) Load(path string) (Module, error) { return l.LoadFS(disk{}, path) }
 
 // LoadFS is [LoadFS] with these options.
 func (l Loader) LoadFS(fsys fs.FS, path string) (Module, error) {
+	if inBundle(fsys, path) {
+		b, err := l.LoadBundleFS(fsys, path)
+		if err != nil {
+			return Module{}, err
+		}
+		return b.Module, nil
+	}
 	data, err := fs.ReadFile(fsys, path)
 	if err != nil {
 		return Module{}, err
@@ -80,9 +80,12 @@ func (l Loader) LoadReader(name string, r io.Reader) (Module, error) {
 }
 
 // LoadBytes is [LoadBytes] with these options.
-func (l Loader) LoadBytes(name string, data []byte) (Module, error) {
+func (l Loader) LoadBytes(name string, data []byte) (Module, error) { return l.read(name, data, nil) }
+
+// read is LoadBytes with names for the parameters of StableHLO programs.
+func (l Loader) read(name string, data []byte, parameters []string) (Module, error) {
 	m, err := source.Read(name, data, source.Options{
-		Text: parser.Config{Lenient: l.Lenient, KeepZeroSigns: true}, StableHLO: stablehlo.Options{Shapes: l.Shapes}, MaxBytes: l.MaxBytes,
+		Text: parser.Config{Lenient: l.Lenient, KeepZeroSigns: true}, StableHLO: stablehlo.Options{Shapes: l.Shapes, Names: parameters}, MaxBytes: l.MaxBytes,
 	})
 	if err != nil {
 		return Module{}, err

@@ -39,21 +39,8 @@ func ReadNPY(path string) (*npz.Array, error) {
 		return nil, err
 	}
 	defer f.Close()
-	var r io.Reader = f
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		r = sized{f, int(info.Size())}
-	}
-	a, err := npz.ReadNPY(r)
-	return &a, err
+	return npz.ReadNPYFile(f)
 }
-
-// sized is a reader that knows how much there is, so that memory for it is made once.
-type sized struct {
-	io.Reader
-	size int
-}
-
-func (s sized) Len() int { return s.size }
 
 // Named is a literal and its key in a file.
 type Named struct {

@@ -21,37 +21,27 @@ import (
 type saved struct {
 	*bundle.Function
 	folder string
+	meta   string // the file of the description
 
 	all map[string]*npz.Array // see bound
 }
 
-// functionsFolder has the programs of such a folder.
-const functionsFolder = "functions"
-
 // savedPrograms are the programs of a folder of torch_xla; none if it is another folder.
-func savedPrograms(dir string) (found []place, err error) {
-	entries, err := os.ReadDir(filepath.Join(dir, functionsFolder))
+func savedPrograms(dir string) (places []place, err error) {
+	found, err := bundle.Programs(os.DirFS(dir), ".")
 	if err != nil {
-		return nil, nil // not such a folder: whoever lists it meets the error
+		return nil, fmt.Errorf("%s: error: %w", dir, err)
 	}
-	for _, f := range entries {
-		name, ok := strings.CutSuffix(f.Name(), bundle.Meta)
-		if !ok {
-			continue
-		}
-		i := slices.IndexFunc(bundle.Extensions, func(x string) bool { return isFile(filepath.Join(dir, functionsFolder, name+x)) })
-		if i < 0 {
-			return nil, fmt.Errorf("%s: error: there is no program beside %s: want %s", dir, filepath.Join(functionsFolder, f.Name()), name+strings.Join(bundle.Extensions, " or "+name))
-		}
-		rel := filepath.Join(functionsFolder, name+bundle.Extensions[i])
-		found = append(found, place{name: filepath.Join(dir, rel), rel: rel})
+	for _, rel := range found {
+		rel = filepath.FromSlash(rel)
+		places = append(places, place{name: filepath.Join(dir, rel), rel: rel})
 	}
-	return found, nil
+	return places, nil
 }
 
 // isSaved reports whether a folder is one of torch_xla.
 func isSaved(dir string) bool {
-	found, err := savedPrograms(dir)
+	found, err := bundle.Programs(os.DirFS(dir), ".")
 	return len(found) > 0 || err != nil
 }
 
@@ -71,24 +61,19 @@ func oneFunction(args []string) error {
 
 // openSaved reads what there is beside a program of such a folder; nil for other programs.
 func openSaved(name string) (*saved, error) {
-	dir, base := filepath.Split(name)
-	ext := filepath.Ext(base)
-	if dir = filepath.Clean(dir); filepath.Base(dir) != functionsFolder || !slices.Contains(bundle.Extensions, ext) {
+	dir, program, ok := bundle.Cut(name)
+	if !ok {
 		return nil, nil
 	}
-	meta := filepath.Join(dir, strings.TrimSuffix(base, ext)+bundle.Meta)
-	data, err := readFile(meta, inputLimit())
+	meta := filepath.Join(dir, filepath.FromSlash(bundle.Description(program)))
+	f, err := bundle.Open(os.DirFS(dir), ".", program)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	var f *bundle.Function
-	if err == nil {
-		f, err = bundle.Read(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: %w", meta, unwrapPath(err))
 	}
-	return &saved{Function: f, folder: filepath.Dir(dir)}, nil
+	return &saved{Function: f, folder: dir, meta: meta}, nil
 }
 
 // bound gives arrays the numbers that they have in the program, where those of the user are the inputs of the model, and adds the
@@ -117,7 +102,7 @@ func (c *runCmd) bound(given map[string]*npz.Array) (map[string]*npz.Array, erro
 			delete(all, from)
 		} else if a = all[key]; a == nil && l.Kind != bundle.Input {
 			from = filepath.Join(s.folder, filepath.FromSlash(l.File()))
-			if a, err = c.stored(l, from); err != nil {
+			if a, err = c.stored(i, from); err != nil {
 				return nil, fmt.Errorf("%v: %w", l, err)
 			}
 		}
@@ -142,7 +127,7 @@ func (c *runCmd) passed(given map[string]*npz.Array, params int) (map[string]*np
 	case c.saved == nil:
 		return c.kept(given), nil
 	case len(c.saved.Locations) != params:
-		return nil, fmt.Errorf("%s%s locates %s, and the program has %d", c.saved.Name, bundle.Meta, count(len(c.saved.Locations), "argument", "arguments"), params)
+		return nil, fmt.Errorf("%s locates %s, and the program has %d", filepath.Base(c.saved.meta), count(len(c.saved.Locations), "argument", "arguments"), params)
 	}
 	return c.bound(given)
 }
@@ -192,15 +177,15 @@ func (c *runCmd) leaf(i int) string {
 	return "parameter leaf " + strconv.Itoa(i)
 }
 
-// stored reads an array of the folder. Parameters may be absent, as torch_xla leaves them out on request, where something else makes them.
-func (c *runCmd) stored(l bundle.Location, file string) (*npz.Array, error) {
-	a, err := arrays.ReadNPY(file)
+// stored reads the array of an argument. Parameters may be absent where something else makes them.
+func (c *runCmd) stored(i int, file string) (*npz.Array, error) {
+	a, err := c.saved.Array(i)
 	switch {
 	case err == nil:
 		return a, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", file, unwrapPath(err))
-	case l.Kind != bundle.Parameter:
+	case c.saved.Locations[i].Kind != bundle.Parameter:
 		return nil, fmt.Errorf("there is no file %s", file)
 	case c.Fill == "":
 		return nil, fmt.Errorf("there is no file %s: --weights gives parameters by their names", file)

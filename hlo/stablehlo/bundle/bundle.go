@@ -1,4 +1,5 @@
-// Package bundle reads what folders of torch_xla.stablehlo.save_as_stablehlo say about their programs.
+// Package bundle reads folders of torch_xla.stablehlo.save_as_stablehlo: where the arguments of their programs come from, and the arrays that are there.
+// halo.LoadBundle reads a program with them.
 //
 //	functions/NAME.meta      JSON: where the arguments come from, and what they are
 //	functions/NAME.bytecode  the program, a portable artifact
@@ -10,6 +11,7 @@ package bundle
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -18,11 +20,11 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// Extensions are those of programs in the folder functions. torch_xla runs the first.
-var Extensions = []string{".bytecode", ".mlir"}
+// extensions are those of programs. torch_xla runs the first.
+var extensions = []string{".bytecode", ".mlir"}
 
-// Meta is the extension of descriptions of programs.
-const Meta = ".meta"
+// meta is the extension of descriptions of programs.
+const meta = ".meta"
 
 // Function is what a description says.
 type Function struct {
@@ -31,6 +33,9 @@ type Function struct {
 	Locations []Location `json:"input_locations"` // as many
 	Unused    []unused   `json:"unused_inputs"`
 	Tree      string     `json:"input_pytree_spec"` // JSON within JSON, or ""
+
+	fsys   fs.FS // see Open
+	folder string
 }
 
 // Variable is what an argument has to be.
