@@ -12,6 +12,7 @@ import (
 	"github.com/gohalo/halo/lower"
 	"github.com/gohalo/halo/passes/directive"
 	"github.com/gohalo/halo/runtime/async"
+	"github.com/gohalo/halo/runtime/devices"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -32,7 +33,7 @@ func describe(err error, in *input) string {
 		}
 		return strings.Join(lines, "\n")
 	case *eval.Error:
-		return err.Error() + quote(in, err.Position)
+		return err.Error() + quote(in, err.Position) + remedy(err)
 	case *lower.Error:
 		return err.Error() + quote(in, err.Position)
 	}
@@ -41,8 +42,13 @@ func describe(err error, in *input) string {
 		return err.Error() + quote(in, bad.Position)
 	}
 	var st *async.Status
-	if errors.As(err, &st) && st.Location.Line > 0 {
-		return describeStatus(st, in)
+	if errors.As(err, &st) {
+		if st.Location.Line > 0 {
+			return describeStatus(st, in)
+		}
+		if in != nil && !strings.HasPrefix(err.Error(), in.name) {
+			return fmt.Sprintf("%s: error: %v%s", in.name, err, remedy(st))
+		}
 	}
 	return err.Error()
 }
@@ -56,7 +62,15 @@ func describeStatus(st *async.Status, in *input) string {
 		message = inner.Err.Error()
 	}
 	return fmt.Sprintf("%s:%d:%d: error: %s: %s", loc.File, loc.Line, loc.Col, st.Kernel, message) +
-		quote(in, hlo.Position{Line: uint32(loc.Line), Col: uint32(loc.Col)})
+		quote(in, hlo.Position{Line: uint32(loc.Line), Col: uint32(loc.Col)}) + remedy(st)
+}
+
+// remedy is what a flag does about an error of a run, in a line of its own; "" where none does.
+func remedy(err error) string {
+	if errors.Is(err, devices.ErrAlone) {
+		return "\n  --partitions or --replicas runs it on more devices"
+	}
+	return ""
 }
 
 // several is the errors of the modules of one file.

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/spelling"
 	"github.com/gohalo/halo/verifier"
 )
 
@@ -37,11 +39,37 @@ func (c *explainCmd) Run(e *env) error {
 			explainOp(e.stdout, op)
 			continue
 		}
-		if err := explainPass(e.stdout, name); err != nil {
+		known, err := explainPass(e.stdout, name)
+		if err != nil {
 			return err
+		}
+		if !known {
+			return usageError{fmt.Errorf("nothing is called %q: no pass, pipeline, rule or op%s", name, meant(name))}
 		}
 	}
 	return nil
+}
+
+// meant asks for the nearest of all names that can be explained.
+func meant(name string) string {
+	var names []string
+	for _, p := range catalogue.All() {
+		names = append(names, p.Name)
+	}
+	for n := range catalogue.Pipelines {
+		names = append(names, n)
+	}
+	for op := range hlo.NumOpcodes {
+		names = append(names, hlo.Info(hlo.Opcode(op)).Name)
+	}
+	for _, r := range verifier.Rules() {
+		names = append(names, r.ID)
+	}
+	slices.Sort(names)
+	if near := spelling.Nearest(name, names, len(name)/2); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return "; halo list-passes lists the passes and pipelines"
 }
 
 // explain is the documentation of a rule of the verifier.

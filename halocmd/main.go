@@ -113,6 +113,11 @@ func (f failure) Error() string { return fmt.Sprintf("exit status %d", int(f)) }
 // usageError is a mistake in the command line that the grammar does not show.
 type usageError struct{ error }
 
+// missingFile is the error of a command that wants a file, unless a flag says what else to do.
+func missingFile(command string) error {
+	return &commandline.UsageError{Command: command, Err: errors.New("missing argument <file> ...")}
+}
+
 // run is the whole command as a function, so that tests can call it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	watch := newProgress(stderr)

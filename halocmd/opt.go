@@ -64,9 +64,16 @@ func (c *optCmd) Run(e *env) error {
 	case c.ListStages:
 		return listStages(e.stdout)
 	case c.Explain != "" && !strings.HasPrefix(c.Explain, "%"):
-		return explainPass(e.stdout, c.Explain)
+		known, err := explainPass(e.stdout, c.Explain)
+		if err != nil || known {
+			return err
+		}
+		if _, err = catalogue.Parse(c.Explain); err == nil { // which knows the nearest name
+			err = fmt.Errorf("nothing is known about %q", c.Explain)
+		}
+		return usageError{err}
 	case len(c.Files) == 0:
-		return usageError{fmt.Errorf("opt needs a file")}
+		return missingFile("opt")
 	case c.Passes != "" && c.O != "":
 		return usageError{fmt.Errorf("--passes and -O exclude each other: a level is a pass too, --passes=O1,dce")}
 	case c.Where != "" && c.Explain != "":

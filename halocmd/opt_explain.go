@@ -12,8 +12,8 @@ import (
 	"github.com/gohalo/halo/printer"
 )
 
-// explainPass prints the documentation of a pass, of one of its rules, or of a pipeline.
-func explainPass(out io.Writer, name string) error {
+// explainPass prints the documentation of a pass, of one of its rules, or of a pipeline. It reports whether there is one.
+func explainPass(out io.Writer, name string) (bool, error) {
 	name = strings.ReplaceAll(name, "_", "-")
 	base, rule, _ := strings.Cut(name, ".")
 	for _, p := range catalogue.All() {
@@ -22,7 +22,7 @@ func explainPass(out io.Writer, name string) error {
 		}
 		if rule == "" {
 			explainWhole(out, p)
-			return nil
+			return true, nil
 		}
 		for _, r := range p.Rules() {
 			if strings.EqualFold(r.ID, rule) {
@@ -30,23 +30,18 @@ func explainPass(out io.Writer, name string) error {
 				if r.Text != "" {
 					fmt.Fprintf(out, "\n  %s\n", r.Text)
 				}
-				return nil
+				return true, nil
 			}
 		}
-		return usageError{fmt.Errorf("pass %s has no rule %q", base, rule)}
+		return false, usageError{fmt.Errorf("pass %s has no rule %q", base, rule)}
 	}
 	for n, p := range catalogue.Pipelines {
 		if n == name {
 			fmt.Fprintf(out, "%s: %s\n\n  %s\n", n, p.Doc, p.Text)
-			return nil
+			return true, nil
 		}
 	}
-	// The reader of pipelines knows the nearest name.
-	_, err := catalogue.Parse(name)
-	if err == nil {
-		err = fmt.Errorf("nothing is known about %q", name)
-	}
-	return usageError{err}
+	return false, nil
 }
 
 // knownRule refuses the name of a rule that no pass documents.

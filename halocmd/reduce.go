@@ -105,7 +105,7 @@ func (c *reduceCmd) oracle(ctx context.Context, checks *passChecks) (func(hlo.Mo
 		return func(m hlo.Module) string { return commandFails(ctx, c.Command, filepath.Join(dir, "module.hlo"), m) }, nil
 	}
 	if c.Passes == "" {
-		return nil, errors.New("say what fails: --passes or --command")
+		return nil, errors.New("missing flag --passes=TEXT or --command=TEXT, which says what fails")
 	}
 	pipeline, err := catalogue.Parse(c.Passes)
 	if err != nil {

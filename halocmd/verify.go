@@ -99,7 +99,7 @@ func (c *verifyCmd) Run(e *env) error {
 		fmt.Fprint(e.stdout, text)
 		return nil
 	case len(c.Files) == 0:
-		return usageError{fmt.Errorf("verify needs a file")}
+		return missingFile("verify")
 	}
 	cfg, err := c.config()
 	if err != nil {

@@ -21,6 +21,7 @@ type advice struct {
 
 var adviceTable = []advice{
 	{message: "expects name", say: adviseName},
+	{message: "expects '=' in instruction", say: adviseText},
 	{message: "expects ')' at the end of operands", say: adviseOperandEnd},
 	{message: "expects an operand", say: adviseOperand, better: true},
 	{message: "expects attribute name", say: adviseAttribute},
@@ -83,6 +84,19 @@ func adviseName(s string, off int) string {
 		return "this '}' closes nothing: there is one before that is too many, or a '{' is missing"
 	case s[off] == '{' && strings.HasSuffix(strings.TrimRight(s[:off], " \t\r\n"), "ENTRY"):
 		return "the entry computation needs a name: ENTRY main {"
+	case off == skipSpace(s, 0):
+		return beginning
+	}
+	return ""
+}
+
+const beginning = "HLO text begins with HloModule NAME, or with its first computation or instruction"
+
+// adviseText says what HLO is to who has given prose: its first word is taken for the name of an instruction.
+func adviseText(s string, off int) string {
+	first := skipSpace(s, 0)
+	if skipSpace(s, skipWord(s, first)) == off && (off >= len(s) || class[s[off]]&classLetter != 0) {
+		return beginning
 	}
 	return ""
 }

@@ -99,6 +99,6 @@ func TestConflicts(t *testing.T) {
 	assert.Empty(t, pass.Conflicts([]*pass.Pass{inliner, fusion, inliner, fusion}, order), "the last run counts")
 	found := pass.Conflicts([]*pass.Pass{fusion, inliner}, order)
 	require.Len(t, found, 2)
-	assert.Equal(t, "fusion-inliner: undoes what fusion has made: fused", found[0].String())
+	assert.Equal(t, "fusion-inliner: undoes what fusion has made (phase fused)", found[0].String())
 	assert.Equal(t, "fusion-inliner: belongs before fusion: so", found[1].String())
 }

@@ -40,7 +40,7 @@ func Conflicts(running []*Pass, orders []Order) (all []Conflict) {
 			}
 			for _, phase := range later.Breaks {
 				if slices.Contains(p.Makes, phase) {
-					all = append(all, Conflict{later.Name, fmt.Sprintf("undoes what %s has made: %s", p.Name, phase)})
+					all = append(all, Conflict{later.Name, fmt.Sprintf("undoes what %s has made (phase %s)", p.Name, phase)})
 				}
 			}
 		}

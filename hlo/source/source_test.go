@@ -123,6 +123,8 @@ func.func @main(%arg0: tensor<4xf32> loc("tf.y")) -> tensor<4xf32> {
 		{"kernels of a user", "", "func.func @f() {\n  %a = \"mine.add.i32\"(%a, %b) : (i32, i32) -> i32\n}", source.HostProgram},
 		{"a host program without kernels", "", "module {\nfunc.func @main(%c: !tfrt.chain) -> !tfrt.chain {\n  tfrt.return %c\n}}", source.HostProgram},
 		{"damaged bytecode of torch_xla", "forward.bytecode", "\xb2LRm", source.MLIRBytecode},
+		{"C++", "", "#include \"hlo.h\"\n\nint main() {}\n", source.HLOText},
+		{"an alias first", "", "#loc = loc(unknown)\nmodule @m {\n  func.func @f() {\n    %a = \"mine.add.i32\"() : () -> i32\n  }\n}", source.HostProgram},
 		{"TOSA", "m.mlir", "func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = tosa.abs %arg0 : (tensor<4xf32>) -> tensor<4xf32>\n}", source.OtherMLIR},
 	} {
 		assert.Equal(t, c.want.String(), source.Detect(c.name, []byte(c.data)).String(), c.what)

@@ -83,8 +83,13 @@ func looksLikeMLIR(data []byte) bool {
 	switch first {
 	case "builtin.module", "func.func", "sdy.mesh", "{-#":
 		return true
-	case "#", "!": // an alias; XLA's tests have comments behind # and a space
-		return len(rest) > 0 && isWordByte(rest[0])
+	case "#", "!": // an alias, #loc = ...; comments of XLA's tests and lines of C++ begin with # as well
+		if len(rest) == 0 || !isWordByte(rest[0]) {
+			return false
+		}
+		_, rest = firstToken(rest)
+		next, _ := firstToken(rest)
+		return next == "="
 	case "module":
 		next, _ := firstToken(rest)
 		return next == "@" || next == "{" || next == "attributes"

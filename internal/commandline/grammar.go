@@ -140,7 +140,7 @@ func (g *grammar) assign(values []string) error {
 	for _, a := range g.args {
 		if len(values) == 0 {
 			if !a.optional {
-				return fmt.Errorf("expected %q", strings.Trim(a.spelling(), "[]"))
+				return fmt.Errorf("missing argument %s", strings.Trim(a.spelling(), "[]"))
 			}
 			return nil
 		}

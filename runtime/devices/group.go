@@ -1,6 +1,7 @@
 package devices
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -107,11 +108,14 @@ func ID(a *hlo.CollectivePermuteAttrs, d Device) int64 {
 	return int64(d.Replica)
 }
 
+// ErrAlone is what the error of a collective wraps whose group is larger than the grid of one device that runs.
+var ErrAlone = errors.New("of which one runs")
+
 func (g Grid) group(here Device, groups *hlo.ReplicaGroups, mode groupMode) ([]Device, error) {
 	if g.NumDevices() == 1 {
 		// Alone, a device is the whole program: whatever group it names has to be a group of one.
 		if n := groupSize(groups); n > 1 {
-			return nil, fmt.Errorf("a group of %d devices, of which one runs", n)
+			return nil, fmt.Errorf("a group of %d devices, %w", n, ErrAlone)
 		}
 		return []Device{here}, nil
 	}
