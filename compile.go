@@ -32,7 +32,7 @@ type Options struct {
 	Engine Engine // "" is BEF
 
 	// BEF: the passes, as text in the language of passes.Parse, or as a pipeline. Neither is "cpu", the pipeline that lowering needs;
-	// an empty pipeline runs no pass.
+	// an empty pipeline runs no pass. pass.Pipeline.Then puts passes of one's own before those of "cpu": see the example.
 	Passes   string
 	Pipeline *pass.Pipeline
 	// BEF: Runner runs the passes: it checks, watches and limits them. Nil is the zero Runner.

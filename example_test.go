@@ -11,7 +11,10 @@ import (
 	"github.com/gohalo/halo"
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
+	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/passes"
 	"github.com/gohalo/halo/printer"
+	"github.com/gohalo/halo/runtime"
 )
 
 // The whole journey: text, verified, compiled, run.
@@ -168,4 +171,63 @@ ENTRY main { x = f32[2] parameter(0)  ROOT all = f32[2] all-reduce(x), to_apply=
 	}
 	fmt.Println(hlo.Values[float32](out[0][0]), hlo.Values[float32](out[1][0]))
 	// Output: [11 22] [11 22]
+}
+
+// A pass of one's own runs before those of the processor, and a kernel of one's own while the program does something else.
+func ExampleOptions_pipeline() {
+	m, err := halo.LoadBytes("two.hlo", []byte(`HloModule two
+ENTRY main {
+  x = f32[2] parameter(0)
+  start = ((f32[2]), f32[2], u32[]) custom-call-start(x), custom_call_target="acme.answer"
+  twice = f32[2] add(x, x)
+  answer = f32[2] custom-call-done(start)
+  ROOT all = f32[2] subtract(answer, twice)
+}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	toAdd := &pass.Pass{
+		Name: "subtract-to-add",
+		Doc:  "a - b → a + b, which is another program",
+		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+			e := ctx.Edit(m)
+			for in := range m.Entry().Instructions() {
+				if in.Opcode() == hlo.OpSubtract {
+					c := e.Computation(m.Entry().ID())
+					sum := c.InsertBefore(in.ID(), hlo.OpAdd, in.Shape(), in.Operand(0), in.Operand(1))
+					if err := c.ReplaceInstruction(in.ID(), sum.ID()); err != nil {
+						return m, err
+					}
+				}
+			}
+			return e.Freeze(), nil
+		},
+	}
+	cpu, err := passes.Parse("cpu") // what Options without passes run
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := halo.Compile(context.Background(), m, halo.Options{
+		Pipeline: pass.Of("mine", toAdd).Then(cpu),
+		Register: func(reg *runtime.Registry) {
+			reg.CustomCall("acme.answer", func(*runtime.Binding) (runtime.Bound, error) {
+				return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+					answer, _ := halo.Array([]float32{42, 42})
+					copy(f.Out(0).Data, answer.Bytes())
+					return nil
+				}}, nil
+			})
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer p.Close()
+	x, _ := halo.Array([]float32{1, 2})
+	out, err := p.Run(context.Background(), x)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(hlo.Values[float32](out[0]))
+	// Output: [44 46]
 }
