@@ -6,6 +6,7 @@
 //	file         what
 //	reader.go    numbers, strings, sections
 //	container.go the sections of a file and their tables
+//	entries.go   attributes and types by their numbers, of any dialect
 //	builtin.go   attributes and types of the builtin dialect
 //	vhlo.go      attributes and types of VHLO
 //	ir.go        operations, blocks and regions
