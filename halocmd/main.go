@@ -115,7 +115,7 @@ type usageError struct{ error }
 
 // missingFile is the error of a command that wants a file, unless a flag says what else to do.
 func missingFile(command string) error {
-	return &commandline.UsageError{Command: command, Err: errors.New("missing argument <file> ...")}
+	return &commandline.UsageError{Command: command, Err: errors.New("missing argument <file>")}
 }
 
 // run is the whole command as a function, so that tests can call it.
