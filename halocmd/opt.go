@@ -19,7 +19,7 @@ type optCmd struct {
 	readFlags  `embed:""`
 
 	Passes      string   `help:"Passes to run: fix(algsimp,dce),cse." placeholder:"TEXT"`
-	O           string   `short:"O" aliases:"xla_backend_optimization_level" help:"Optimisation level: 0, 1, 2 or 3; 2 unless --passes is given." default:"" enum:"0,1,2,3," placeholder:"LEVEL"`
+	O           string   `name:"opt-level" short:"O" aliases:"o,xla_backend_optimization_level" help:"Optimisation level: 0, 1, 2 or 3; 2 unless --passes is given." default:"" enum:"0,1,2,3," placeholder:"LEVEL"`
 	ListPasses  bool     `help:"List the passes and pipelines."`
 	Excess      bool     `name:"xla_allow_excess_precision" help:"Before the passes, remove roundings to a narrow type between operations in f32, as run does."`
 	Explain     string   `help:"Explain a pass, a rule of one (algsimp.A01) or a pipeline; or, with a file, where an instruction (%add.7) comes from and what became of it." placeholder:"NAME"`

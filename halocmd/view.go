@@ -53,6 +53,9 @@ halo profile --json or halo mem --json, or
 }
 
 func (c *viewCmd) Run(e *env) error {
+	if c.Port < 0 || c.Port > 1<<16-1 {
+		return usageError{fmt.Errorf("--port=%d: want a number from 0 to 65535", c.Port)}
+	}
 	files, err := e.expand(c.Files)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -281,7 +282,10 @@ func parsed(text string) (*textPipeline, error) {
 		if t, err = textParser().ParseString("", text); err != nil {
 			col, msg := 1, err.Error()
 			if pe, ok := err.(participle.Error); ok {
-				col, msg = pe.Position().Column, pe.Message()
+				col, msg = pe.Position().Column, strings.Replace(pe.Message(), `token "<EOF>"`, "end", 1)
+			}
+			if errors.As(err, new(*lexer.Error)) && col <= len(text) {
+				msg = fmt.Sprintf("unexpected character %q", text[col-1:col])
 			}
 			return nil, &TextError{text, max(col, 1), msg}
 		}

@@ -70,8 +70,8 @@ func TestTextErrors(t *testing.T) {
 		{"dce,algsimp{colour=red}", "    ^", `unknown option "colour": want level, fast, rules`},
 		{"fix{limit=many}(dce)", "^", "limit:"},
 		{"dce,,cse", "    ^", "unexpected token"},
-		{"dce,(cse", "        ^", "unexpected token"},
-		{"dce;cse", "   ^", "invalid input text"},
+		{"dce,(cse", "        ^", `unexpected end (expected ")")`},
+		{"dce;cse", "   ^", `unexpected character ";"`},
 	} {
 		_, err := pass.Parse(c.text, shelf{})
 		var e *pass.TextError

@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,6 +68,11 @@ func (e *UsageError) Unwrap() error { return e.Err }
 func (p *Program[E]) Run(args []string) error {
 	cobra.EnableCommandSorting = false // the order of the fields is that of the work
 	root := p.root(args)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd(args...)
+	if len(args) > 1 && args[0] == "help" && !slices.Contains(commandNames(root), args[1]) {
+		return unknownCommand(root, args[1])
+	}
 	root.SetArgs(args)
 	return root.Execute()
 }
@@ -87,7 +93,7 @@ func (p *Program[E]) root(args []string) *cobra.Command {
 			if len(args) == 0 {
 				return c.Help()
 			}
-			return &UsageError{Err: fmt.Errorf("unknown command %q%s", args[0], meant(args[0], commandNames(c)))}
+			return unknownCommand(c, args[0])
 		},
 		Args: cobra.ArbitraryArgs,
 	}
@@ -138,6 +144,10 @@ func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
 		}
 	}
 	return reflect.StructField{}, false
+}
+
+func unknownCommand(root *cobra.Command, name string) error {
+	return &UsageError{Err: fmt.Errorf("unknown command %q%s", name, meant(name, commandNames(root)))}
 }
 
 func commandNames(c *cobra.Command) (names []string) {

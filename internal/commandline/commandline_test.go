@@ -95,6 +95,7 @@ func TestRun(t *testing.T) {
 func TestUsageErrors(t *testing.T) {
 	for _, c := range []struct{ args, command, want string }{
 		{"cpy x", "", `unknown command "cpy", did you mean "copy"?`},
+		{"help cpy", "", `unknown command "cpy", did you mean "copy"?`},
 		{"copy", "copy", `missing argument <from>`},
 		{"copy x --larg-files", "copy", `unknown flag --larg-files, did you mean "--large-files"?`},
 		{"copy x --mode=slow", "copy", "--mode=slow: want fast or safe"},
