@@ -103,3 +103,13 @@ func TestArchives(t *testing.T) {
 	}
 	assert.Contains(t, try(exitInput, "verify", filepath.Join(dir, "inner.zip", "inner.zip")), "inner.zip/inner.zip: error: an archive in an archive is not read")
 }
+
+// TestPackedBundle: the arguments of a program in an archive are not looked for, which who looks for them is told.
+func TestPackedBundle(t *testing.T) {
+	const text = "func.func @main(%arg0: tensor<f32>) -> tensor<f32> {\n  return %arg0 : tensor<f32>\n}\n"
+	file := filepath.Join(t.TempDir(), "m.zip")
+	require.NoError(t, os.WriteFile(file, zipped(t, []member{{"m/functions/f.mlir", text}, {"m/functions/f.meta", "{}"}, {"m/data/w", "weights"}}), 0o666))
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitOK, run([]string{"run", "--fill=ones", file}, nil, &stdout, &stderr), stderr.String())
+	assert.Contains(t, stderr.String(), "m.zip: note: m/functions/f.meta describes the arguments of a program: unpack the archive, and halo finds them")
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gohalo/halo/hlo/source"
+	"github.com/gohalo/halo/hlo/stablehlo/bundle"
 )
 
 // An argument may name a part of a file: dump.zip/module_0001.txt is a member of an archive, all.hlo#2 the second module of a text.
@@ -112,5 +113,10 @@ func (e *env) eachMember(in *input, visit func(*input)) error {
 		return fmt.Errorf("%s: error: no programs in this archive: %s, and none begins as a program does", in.name, count(members, "file", "files"))
 	}
 	e.noteSkipped(in.name, others)
+	for _, name := range others {
+		if bundle.IsDescription(name) {
+			fmt.Fprintf(e.stderr, "%s: note: %s describes the arguments of a program: unpack the archive, and halo finds them\n", in.name, name)
+		}
+	}
 	return nil
 }

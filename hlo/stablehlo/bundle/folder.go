@@ -58,6 +58,12 @@ func Description(program string) string {
 	return strings.TrimSuffix(program, path.Ext(program)) + meta
 }
 
+// IsDescription reports whether a path is that of a description, functions/forward.meta.
+func IsDescription(name string) bool {
+	dir, file := path.Split(name)
+	return path.Base(dir) == functions && path.Ext(file) == meta
+}
+
 // Open reads the description of a program of a folder, as [Programs] and [Cut] name it. The error is one of the file system, fs.ErrNotExist where
 // there is no description, or is about its content.
 func Open(fsys fs.FS, folder, program string) (*Function, error) {
