@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"sync"
 )
 
 // callList is the instructions of a computation that call others, and whom, in program order. They lie in arrays of numbers: a large module has many calls, and
@@ -24,8 +25,10 @@ func (l *callList) callees(i int) []CompID {
 }
 
 func (l *callList) add(id InstrID, to []CompID) {
-	l.instrs, l.to = append(l.instrs, id), append(l.to, to...)
-	l.ends = append(l.ends, uint32(len(l.to)))
+	for _, c := range to {
+		l.to = pushed(l.to, c)
+	}
+	l.instrs, l.ends = pushed(l.instrs, id), pushed(l.ends, uint32(len(l.to)))
 }
 
 // callIndex lists the instructions that call each computation of one version of a module: those of id are list[off[id]:off[id+1]].
@@ -67,23 +70,26 @@ func (c *compNode) callsOf() *callList {
 // survey reads all instructions for what most passes want to know before they look at any: which opcodes there are, and who calls whom. Both are cached.
 func (c *compNode) survey() (*OpcodeSet, *callList) {
 	ops, calls := new(OpcodeSet), new(callList)
-	var ranks []rankedCall // unless ids are in order
+	room := callRanks.Get().(*[]rankedCall)
+	ranks := (*room)[:0] // unless ids are in order
 	c.instrs.each(func(in *instrNode) bool {
 		ops.add(in.op)
 		if to := in.called(); len(to) > 0 {
 			if !c.idOrder {
-				ranks = append(ranks, rankedCall{in.rank, uint32(len(calls.instrs))})
+				ranks = pushed(ranks, rankedCall{in.rank, uint32(len(calls.instrs))})
 			}
 			calls.add(in.id, to)
 		}
 		return true
 	})
+	calls = calls.ranked(ranks)
+	*room = ranks
+	callRanks.Put(room)
 	c.cache().opcodes.Store(ops)
 	if len(calls.instrs) == 0 {
 		c.facts.Or(callsNobody)
 		return ops, noCalls
 	}
-	calls = calls.ranked(ranks)
 	c.cache().calls.Store(calls)
 	return ops, calls
 }
@@ -93,6 +99,8 @@ type rankedCall struct {
 	rank uint64
 	at   uint32
 }
+
+var callRanks = sync.Pool{New: func() any { return new([]rankedCall) }}
 
 // ranked is the list in the order of ranks, if there are any.
 func (l *callList) ranked(ranks []rankedCall) *callList {

@@ -22,79 +22,73 @@ type canon struct {
 	hash    hasher   // of the instructions in order
 
 	// Room for the work, used again for the next computation.
-	nodes   []*instrNode // by id
-	number  []uint32     // by id: position in order plus one; 0: not yet
-	entered []bool       // by id
-	stack   []canonFrame
-	deep    int // most frames of stack in use so far
+	edges   edgeLists
+	number  []uint32 // by id: position in order plus one; 0: not yet
+	entered []bool   // by id, or there is no such instruction
+	stack   []postFrame
 	scrap   []uint32
-}
-
-type canonFrame struct {
-	n    *instrNode
-	next int // edges followed so far
 }
 
 var canonRoom = sync.Pool{New: func() any { return new(canon) }}
 
-// canonical numbers and hashes the instructions of c. The hash is not finished, and the caller calls done.
+// canonical numbers and hashes the instructions of c. The hash is not finished, and the caller calls done. The order is found by the edges alone; then instructions are
+// read in that order, a few at a time.
 func canonical(c *compNode) *canon {
 	k := canonRoom.Get().(*canon)
 	k.c, k.live, k.hash = c, c.liveEpoch(), newHasher(6)
 	k.order, k.callees = make([]InstrID, 0, c.count), nil
-	k.nodes, k.number, k.entered = room(k.nodes, c.instrs.n), room(k.number, c.instrs.n), room(k.entered, c.instrs.n)
-	c.instrs.each(func(n *instrNode) bool { k.nodes[n.id] = n; return true })
+	k.edges.collect(c, operandEdges|controlEdges|firstToLast|missingIDs)
+	k.number, k.entered = cleared(k.number, int(c.instrs.n)), cleared(k.entered, int(c.instrs.n))
+	for _, id := range k.edges.missing {
+		k.entered[id] = true
+	}
 	for _, id := range c.params {
 		k.entered[id] = true
-		k.add(k.nodes[id])
+		k.add(id)
 	}
-	if int(c.root) < len(k.nodes) && k.nodes[c.root] != nil {
-		k.visit(k.nodes[c.root], k.entered, k.add)
-	}
+	k.visit(c.root, k.entered, k.add)
 	if len(k.order) < int(c.count) {
 		for _, n := range k.loose() {
-			k.visit(n, k.entered, k.add)
+			k.visit(n.id, k.entered, k.add)
 		}
 	}
 	if len(k.order) < int(c.count) {
-		c.inOrder(func(n *instrNode) { k.visit(n, k.entered, k.add) })
+		c.inOrder(func(n *instrNode) { k.visit(n.id, k.entered, k.add) })
+	}
+	for ids := range slices.Chunk(k.order, NodesAhead) {
+		c.ahead(ids)
+		for _, id := range ids {
+			k.read(c.instrs.get(uint32(id)))
+		}
 	}
 	return k
 }
 
-// room returns a zeroed slice of length n, in the same memory if that is enough.
-func room[T any](s []T, n uint32) []T {
-	if int(n) > cap(s) {
-		return make([]T, n)
-	}
-	s = s[:n]
-	clear(s)
-	return s
-}
-
 // done gives the room back, without holding on to the computation.
 func (k *canon) done() {
-	clear(k.nodes)
-	clear(k.stack[:k.deep])
-	k.c, k.order, k.callees, k.deep = nil, nil, nil, 0
+	k.c, k.order, k.callees = nil, nil, nil
 	canonRoom.Put(k)
 }
 
-// add numbers n and hashes what it says and which numbers it names; control predecessors are a set.
-func (k *canon) add(n *instrNode) {
-	k.order = append(k.order, n.id)
-	k.number[n.id] = uint32(len(k.order))
+// add numbers an instruction.
+func (k *canon) add(id InstrID) {
+	k.order = append(k.order, id)
+	k.number[id] = uint32(len(k.order))
+}
+
+// read hashes what an instruction says and which numbers it names; control predecessors are a set.
+func (k *canon) read(n *instrNode) {
 	k.hash.word(n.local(k.live))
 	if n.extra != nil {
 		k.callees = append(k.callees, n.extra.called...)
 	}
 	for _, o := range n.operands() {
-		k.hash.word(uint64(k.number[o]))
+		k.hash.word(uint64(k.known(o, n)))
 	}
 	if p := n.control(); len(p) > 0 {
 		k.scrap = k.scrap[:0]
 		for _, o := range p {
-			k.scrap = append(k.scrap, k.number[o])
+			k.scrap = append(k.scrap, k.known(o, n))
 		}
 		slices.Sort(k.scrap)
 		for _, o := range k.scrap {
@@ -103,62 +97,46 @@ func (k *canon) add(n *instrNode) {
 	}
 }
 
-// visit calls leave for every instruction that root reaches and that has not been entered, predecessors first.
-func (k *canon) visit(root *instrNode, entered []bool, leave func(*instrNode)) {
-	if entered[root.id] {
-		return
+// known is the number of o as n names it: 0 on a cycle, if o comes later.
+func (k *canon) known(o InstrID, n *instrNode) uint32 {
+	if number := k.number[o]; number <= k.number[n.id] {
+		return number
 	}
-	entered[root.id] = true
-	stack, deep := append(k.stack[:0], canonFrame{n: root}), 1
-	for len(stack) > 0 {
-		f := &stack[len(stack)-1]
-		to, ok := f.step()
-		switch {
-		case !ok:
-			leave(f.n)
-			stack = stack[:len(stack)-1]
-		case int(to) < len(entered) && !entered[to] && k.nodes[to] != nil:
-			entered[to] = true
-			stack = append(stack, canonFrame{n: k.nodes[to]})
-			deep = max(deep, len(stack))
-		}
-	}
-	k.stack, k.deep = stack, max(k.deep, deep)
+	return 0
 }
 
-// step returns the next edge to follow: control predecessors, then operands.
-func (f *canonFrame) step() (to InstrID, ok bool) {
-	i := f.next
-	f.next++
-	if f.n.extra != nil {
-		if control := f.n.extra.control; i < len(control) {
-			return control[i], true
-		} else {
-			i -= len(control)
+// visit calls leave for every instruction that root reaches and that has not been entered, predecessors first.
+func (k *canon) visit(root InstrID, entered []bool, leave func(InstrID)) {
+	if int(root) >= len(entered) || entered[root] {
+		return
+	}
+	entered[root] = true
+	stack := append(k.stack[:0], postFrame{root, k.edges.begin[root]})
+	for len(stack) > 0 {
+		f := &stack[len(stack)-1]
+		if f.next == k.edges.begin[f.id+1] {
+			leave(f.id)
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		to := k.edges.to[f.next]
+		f.next++
+		if int(to) < len(entered) && !entered[to] {
+			entered[to] = true
+			stack = pushed(stack, postFrame{to, k.edges.begin[to]})
 		}
 	}
-	if ops := f.n.operands(); i < len(ops) {
-		return ops[i], true
-	}
-	return NoInstr, false
+	k.stack = stack
 }
 
 // loose returns the instructions without users that have not been entered, in canonical order.
 func (k *canon) loose() []*instrNode {
-	used := make([]bool, len(k.nodes))
-	for _, n := range k.nodes {
-		if n == nil {
-			continue
-		}
-		for _, o := range n.operands() {
-			used[o] = true
-		}
-		for _, o := range n.control() {
-			used[o] = true
-		}
+	used := make([]bool, len(k.number))
+	for _, to := range k.edges.to {
+		used[to] = true
 	}
 	// The hash of a tree: local hash, then operands, by number where they have one and by hash else.
-	hashes := make([]uint64, len(k.nodes))
+	hashes := make([]uint64, len(k.number))
 	below := func(h *hasher, id InstrID) {
 		if num := k.number[id]; num != 0 {
 			h.word(uint64(num))
@@ -173,7 +151,8 @@ func (k *canon) loose() []*instrNode {
 			return
 		}
 		sinks = append(sinks, sink)
-		k.visit(sink, seen, func(n *instrNode) {
+		k.visit(sink.id, seen, func(id InstrID) {
+			n := k.c.instrs.get(uint32(id))
 			h := newHasher(7)
 			h.word(n.local(k.live))
 			for _, o := range n.operands() {

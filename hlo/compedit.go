@@ -312,7 +312,7 @@ func (st *compState) placeParameter(n *instrNode) {
 func (st *compState) userOverlay() *userOverlay {
 	if st.users == nil {
 		if st.node.epoch == st.e.epoch {
-			st.more().users = &userOverlay{base: buildUserIndex(&st.node.instrs)}
+			st.more().users = &userOverlay{base: buildUserIndex(st.node)}
 		} else {
 			st.more().users = &userOverlay{base: st.node.userIndex()}
 		}

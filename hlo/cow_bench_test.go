@@ -417,7 +417,7 @@ func BenchmarkUsers(b *testing.B) {
 	const n = 100_000
 	m := chainModule(b, n)
 	for b.Loop() {
-		sink = buildUserIndex(&m.Entry().c.instrs)
+		sink = buildUserIndex(m.Entry().c)
 	}
 	perInstr(b, n)
 }

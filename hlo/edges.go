@@ -1,13 +1,16 @@
 package hlo
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // edgeLists holds the edges out of all instructions of a computation, or some of them, in two arrays. Searches go through these: they take a tenth of the room
 // of the instructions, which are read once, in the order in which they lie in memory.
 type edgeLists struct {
 	begin      []uint32  // by id, and one more: where in to the edges of the id begin
 	to         []InstrID // those of one instruction after those of another, by id
-	missing    []InstrID // ids that no instruction has
+	missing    []InstrID // ids that no instruction has, if they are wanted
 	controlled bool      // there are control predecessors
 }
 
@@ -17,42 +20,61 @@ type edgeKinds uint8
 const (
 	operandEdges edgeKinds = 1 << iota
 	controlEdges           // to control predecessors, from last to first, before the operands
+	firstToLast            // control predecessors as they are listed
+	missingIDs             // not edges, but the ids that have none because there is no instruction
 )
 
 var edgeRoom = sync.Pool{New: func() any { return new(edgeLists) }}
 
 // edgesOf reads the edges of a kind. They are to be given back with done.
-func edgesOf(t *tree[instrNode], kinds edgeKinds) *edgeLists {
+func edgesOf(c *compNode, kinds edgeKinds) *edgeLists {
 	l := edgeRoom.Get().(*edgeLists)
-	l.collect(t, kinds)
+	l.collect(c, kinds)
 	return l
 }
 
 func (l *edgeLists) done() { edgeRoom.Put(l) }
 
-func (l *edgeLists) collect(t *tree[instrNode], kinds edgeKinds) {
-	if n := int(t.n); cap(l.begin) <= n {
-		l.begin, l.to = make([]uint32, n+1), make([]InstrID, 0, 2*n)
+func (l *edgeLists) collect(c *compNode, kinds edgeKinds) {
+	// A computation that is edited has some more ids the next time, which should not take another array each time.
+	n, count := int(c.instrs.n), int(c.count)
+	if cap(l.begin) <= n {
+		l.begin = make([]uint32, n+1+n/4)
 	}
-	begin, to := l.begin[:t.n+1], l.to[:0]
-	l.missing, l.controlled = l.missing[:0], false
+	if cap(l.to) < 2*count {
+		l.to = make([]InstrID, 0, 2*count+count/4)
+	}
+	if kinds&missingIDs != 0 {
+		l.missing = slices.Grow(l.missing[:0], n-count)
+	}
+	begin, to := l.begin[:n+1], l.to[:0]
+	l.controlled = false
 	next := uint32(0) // id
-	t.eachLeaf(func(slots []*instrNode) bool {
+	skip := func(end uint32) {
+		for ; next < end; next++ {
+			begin[next] = uint32(len(to))
+			if kinds&missingIDs != 0 {
+				l.missing = append(l.missing, InstrID(next))
+			}
+		}
+	}
+	c.instrs.eachLeaf(func(slots []*instrNode) bool {
 		for _, in := range slots {
 			if in == nil {
 				continue
 			}
-			for ; next < uint32(in.id); next++ {
-				begin[next] = uint32(len(to))
-				l.missing = append(l.missing, InstrID(next))
+			if next < uint32(in.id) {
+				skip(uint32(in.id))
 			}
 			begin[next] = uint32(len(to))
 			next++
 			if x := in.extra; x != nil && len(x.control) > 0 {
 				l.controlled = true
 				if kinds&controlEdges != 0 {
-					for i := range x.control {
-						to = append(to, x.control[len(x.control)-1-i])
+					at := len(to)
+					to = append(to, x.control...)
+					if kinds&firstToLast == 0 {
+						slices.Reverse(to[at:])
 					}
 				}
 			}
@@ -62,10 +84,7 @@ func (l *edgeLists) collect(t *tree[instrNode], kinds edgeKinds) {
 		}
 		return true
 	})
-	for ; next < t.n; next++ {
-		begin[next] = uint32(len(to))
-		l.missing = append(l.missing, InstrID(next))
-	}
+	skip(c.instrs.n)
 	begin[next] = uint32(len(to))
 	l.begin, l.to = begin, to
 }
@@ -122,4 +141,12 @@ func contains(edges []InstrID, id InstrID) bool {
 		}
 	}
 	return false
+}
+
+// pushed is append for lists that become as long as a computation. They take twice the room when it is full: it is memory that is copied and left behind that makes them dear.
+func pushed[T any](s []T, v T) []T {
+	if len(s) == cap(s) {
+		s = slices.Grow(s, max(len(s), 8))
+	}
+	return append(s, v)
 }

@@ -59,38 +59,37 @@ func (c *compNode) computeOrder() []*instrNode {
 		c.instrs.each(func(n *instrNode) bool { out = append(out, n); return true })
 		return out
 	}
-	fresh := c.fresh()
+	room := rankedRoom.Get().(*[]rankedNode)
+	fresh := c.fresh((*room)[:0])
+	*room = fresh
 	for i := range c.base.len() {
 		n := c.instrs.get(uint32(c.base.id(i)))
 		if n == nil {
 			continue
 		}
 		for len(fresh) > 0 && fresh[0].rank < n.rank {
-			out = append(out, fresh[0])
+			out = append(out, fresh[0].instrNode)
 			fresh = fresh[1:]
 		}
 		out = append(out, n)
 	}
-	return append(out, fresh...)
+	for _, n := range fresh {
+		out = append(out, n.instrNode)
+	}
+	clear(*room) // so that it holds on to no node
+	rankedRoom.Put(room)
+	return out
 }
 
-// fresh lists the instructions that are not in c.base, in program order.
-func (c *compNode) fresh() []*instrNode {
-	if c.instrs.n <= uint32(c.base.limit) {
-		return nil
-	}
-	nodes := make([]rankedNode, 0, c.instrs.n-uint32(c.base.limit))
+// fresh puts into room the instructions that are not in c.base, in program order.
+func (c *compNode) fresh(room []rankedNode) []rankedNode {
 	for id := uint32(c.base.limit); id < c.instrs.n; id++ {
 		if n := c.instrs.get(id); n != nil {
-			nodes = append(nodes, rankedNode{n.rank, n})
+			room = pushed(room, rankedNode{n.rank, n})
 		}
 	}
-	slices.SortFunc(nodes, func(a, b rankedNode) int { return cmp.Compare(a.rank, b.rank) })
-	fresh := make([]*instrNode, len(nodes))
-	for i, n := range nodes {
-		fresh[i] = n.instrNode
-	}
-	return fresh
+	slices.SortFunc(room, func(a, b rankedNode) int { return cmp.Compare(a.rank, b.rank) })
+	return room
 }
 
 // rankedNode has the rank at hand: to compare nodes is to look all over the memory.
@@ -98,6 +97,8 @@ type rankedNode struct {
 	rank uint64
 	*instrNode
 }
+
+var rankedRoom = sync.Pool{New: func() any { return new([]rankedNode) }}
 
 func (c *compNode) orderIDs() []InstrID {
 	ids := make([]InstrID, 0, c.count)
@@ -167,7 +168,7 @@ func (c *compNode) postOrder() []InstrID {
 
 // read begins the search of a computation.
 func (w *postWalk) read(c *compNode) {
-	w.edges.collect(&c.instrs, operandEdges|controlEdges)
+	w.edges.collect(c, operandEdges|controlEdges|missingIDs)
 	n := int(c.instrs.n)
 	w.used = cleared(w.used, n)
 	use := func(ids []InstrID) {
@@ -257,7 +258,7 @@ func (w *postWalk) roots(c *compNode, f func(InstrID)) {
 // cleared is n zeros, in place of s.
 func cleared[T any](s []T, n int) []T {
 	if cap(s) < n {
-		return make([]T, n)
+		return make([]T, n, n+n/4)
 	}
 	s = s[:n]
 	clear(s)
@@ -282,7 +283,7 @@ func (w *postWalk) visit(root InstrID) {
 		f.next++
 		if int(to) < len(w.seen) && !w.seen[to] {
 			w.seen[to] = true
-			stack = append(stack, postFrame{to, w.edges.begin[to]})
+			stack = pushed(stack, postFrame{to, w.edges.begin[to]})
 		}
 	}
 	w.stack = stack

@@ -174,7 +174,11 @@ func newFrozenOrder(c *compNode) *frozenOrder {
 	if c.cache().order.Load() != nil || c.instrs.n-uint32(c.base.limit) > uint32(c.count)/8+64 {
 		return &frozenOrder{c: c, nodes: c.order()}
 	}
-	return &frozenOrder{c: c, fresh: c.fresh()}
+	o := &frozenOrder{c: c}
+	for _, n := range c.fresh(nil) {
+		o.fresh = append(o.fresh, n.instrNode)
+	}
+	return o
 }
 
 // before is the instruction of the greatest rank below the given one.

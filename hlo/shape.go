@@ -215,6 +215,9 @@ func (s Shape) WithLayout(l *Layout) Shape {
 
 // WithType returns the array s with another element type.
 func (s Shape) WithType(t PrimitiveType) Shape {
+	if s.d.typ == t {
+		return s // which others have: fewer places in memory to look at
+	}
 	d := s.d.copy()
 	d.typ = t
 	return Shape{d}

@@ -34,7 +34,7 @@ func (c *compNode) userIndex() *userIndex {
 	if x := c.cache().users.Load(); x != nil {
 		return x
 	}
-	x := buildUserIndex(&c.instrs)
+	x := buildUserIndex(c)
 	c.cache().users.Store(x)
 	return x
 }
@@ -66,14 +66,14 @@ func (c *compNode) successorsOf(id InstrID) []InstrID {
 	return c.userIndex().successors(id)
 }
 
-func buildUserIndex(t *tree[instrNode]) *userIndex {
+func buildUserIndex(c *compNode) *userIndex {
 	x := new(userIndex)
-	edges := edgesOf(t, operandEdges)
+	edges := edgesOf(c, operandEdges)
 	x.off, x.ids = edges.inverted()
 	controlled := edges.controlled
 	edges.done()
 	if controlled {
-		edges = edgesOf(t, controlEdges)
+		edges = edgesOf(c, controlEdges)
 		x.controlOff, x.controlIDs = edges.inverted()
 		edges.done()
 	}

@@ -111,10 +111,18 @@ func eachLater(c hlo.CompEdit, all iter.Seq[hlo.Instruction], are, yield func(hl
 	var ids []hlo.InstrID
 	for in := range all {
 		if are(in) {
+			if n := len(ids); n == cap(ids) {
+				ids = slices.Grow(ids, max(n, 8)) // twice as many: a long list moves seldom
+			}
 			ids = append(ids, in.ID())
 		}
 	}
 	eachStill(c, ids, yield)
+}
+
+// Still yields those of a list that are still there when their turn comes, each as it is then.
+func Still(c hlo.CompEdit, ids []hlo.InstrID) iter.Seq[hlo.Instruction] {
+	return func(yield func(hlo.Instruction) bool) { eachStill(c, ids, yield) }
 }
 
 // eachStill yields the instructions that are still there when their turn comes.

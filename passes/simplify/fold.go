@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
@@ -88,7 +89,7 @@ func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error 
 	if err := useKnownArguments(ctx, m, ce); err != nil {
 		return err
 	}
-	for in := range pass.Each(ce) {
+	for in := range pass.Still(ce, becomeConstant(ce.View())) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -128,11 +129,48 @@ func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error 
 	return nil
 }
 
+// becomeConstant lists the instructions whose operands all look like constants, or may when their turn comes, in program order.
+func becomeConstant(c hlo.Computation) (ids []hlo.InstrID) {
+	const (
+		late = iota // its turn has not come
+		never
+		may
+	)
+	states := make([]uint8, c.IDLimit())
+	for in := range c.Instructions() {
+		all := in.NumOperands() > 0
+		for i := 0; all && i < in.NumOperands(); i++ {
+			switch id := in.Operand(i); states[id] {
+			case late:
+				all = spelt.Has(in.OperandInstr(i).Opcode())
+			case never:
+				all = false
+			}
+		}
+		state := uint8(never)
+		if all || spelt.Has(in.Opcode()) {
+			state = may
+		}
+		states[in.ID()] = state
+		if all && !madeOfConstants.Has(in.Opcode()) {
+			ids = append(ids, in.ID())
+		}
+	}
+	return ids
+}
+
+var (
+	// spelt are the opcodes of what looks like a constant.
+	spelt = hlo.OpcodesOf(hlo.OpConstant, hlo.OpTuple, hlo.OpBroadcast, hlo.OpIota)
+	// madeOfConstants are those of what stays as it is, since it is made of constants already.
+	madeOfConstants = hlo.OpcodesOf(hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpBroadcast)
+)
+
 // mayBeConstant reports whether all operands look like constants, and one is spelt: few do, so it is asked first, before a value is computed.
 func (f *folding) mayBeConstant(in hlo.Instruction) bool {
 	plain := f.aggressive
-	for id := range in.OperandIDs() {
-		switch in.Computation().MustAt(id).Opcode() {
+	for i := range in.NumOperands() {
+		switch in.OperandInstr(i).Opcode() {
 		case hlo.OpConstant, hlo.OpTuple:
 			plain = true
 		case hlo.OpBroadcast, hlo.OpIota:
@@ -193,8 +231,6 @@ func placeConstant(ce hlo.CompEdit, in hlo.Instruction, lit *hlo.Literal) error 
 func (f *folding) foldable(in hlo.Instruction, effects *analysis.SideEffects, known callees) bool {
 	//halo:allow opswitch each of these is folded, or not, for a reason of its own
 	switch in.Opcode() {
-	case hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpBroadcast: // they are made of constants already
-		return false
 	case hlo.OpFft:
 		return false
 	case hlo.OpPad:
@@ -221,7 +257,7 @@ func (f *folding) foldable(in hlo.Instruction, effects *analysis.SideEffects, kn
 		f.parts && in.Shape().IsTuple() && !takenApart(in) {
 		return false
 	}
-	return known.allCallable(in)
+	return known.all(in.Callees())
 }
 
 const neverFolded = hlo.TraitRandom | hlo.TraitCollective | hlo.TraitAsyncStart | hlo.TraitAsyncDone | hlo.TraitTokens
@@ -270,13 +306,7 @@ type (
 func findCallable(m hlo.Module) callable {
 	k := callees{callable: callable{}}
 	for c := range m.PostOrder() {
-		k.callable[c.ID()] = true
-		for in := range c.Instructions() {
-			if !k.sameEverywhere(in) {
-				k.callable[c.ID()] = false
-				break
-			}
-		}
+		k.callable[c.ID()] = !c.Opcodes().Meets(neverSame) && k.all(c.Callees())
 	}
 	return k.callable
 }
@@ -295,17 +325,13 @@ func findFloating(m hlo.Module) floating {
 	return k.floating
 }
 
-// sameEverywhere reports whether an instruction gives the same whenever and wherever it runs. Loops may take any time.
-func (k callees) sameEverywhere(in hlo.Instruction) bool {
-	op := in.Opcode()
-	if hlo.Info(op).Traits&(neverFolded|hlo.TraitStays) != 0 || hlo.IsAsync(op) || op == hlo.OpCustomCall || op == hlo.OpWhile || op == hlo.OpFft || op == hlo.OpPartitionId || op == hlo.OpReplicaId {
-		return false
-	}
-	return k.allCallable(in)
-}
+// neverSame are the opcodes that do not give the same whenever and wherever they run. Loops may take any time.
+var neverSame = hlo.OpcodesWith(neverFolded | hlo.TraitStays).With(hlo.OpcodesOf(hlo.OpAsyncStart, hlo.OpAsyncUpdate, hlo.OpAsyncDone,
+	hlo.OpCustomCall, hlo.OpWhile, hlo.OpFft, hlo.OpPartitionId, hlo.OpReplicaId))
 
-func (k callees) allCallable(in hlo.Instruction) bool {
-	for id := range in.Callees() {
+// all reports whether all of some computations may be evaluated.
+func (k callees) all(ids iter.Seq[hlo.CompID]) bool {
+	for id := range ids {
 		if !k.callable[id] {
 			return false
 		}

@@ -34,8 +34,8 @@ func NewReshapeMover(o pass.Options) (*pass.Pass, error) {
 			if pass.Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
 				return nil
 			}
-			moving := movable(c.View(), effects, cheap)
-			for in := range pass.EachWhere(c, func(in hlo.Instruction) bool { return moving[in.ID()] != hlo.NoInstr }) {
+			candidates, moving := movable(c.View(), effects, cheap)
+			for in := range pass.Still(c, candidates) {
 				if !ctx.Spend("move") {
 					continue
 				}
@@ -48,23 +48,29 @@ func NewReshapeMover(o pass.Options) (*pass.Pass, error) {
 		}}, nil
 }
 
-// movable has, by id, the first rearrangement that an instruction reads, for those that may move in front of what they read.
-func movable(c hlo.Computation, effects *analysis.SideEffects, cheap bool) []hlo.InstrID {
-	moving := make([]hlo.InstrID, c.IDLimit())
-	var candidates []hlo.Instruction
+// movable lists the instructions that may move in front of what they read, in program order, and has, by id, the first rearrangement that each reads.
+func movable(c hlo.Computation, effects *analysis.SideEffects, cheap bool) (candidates []hlo.InstrID, moving []hlo.InstrID) {
+	moving = make([]hlo.InstrID, c.IDLimit())
 	for i := range moving {
 		moving[i] = hlo.NoInstr
 	}
-	for in := range c.PostOrder() {
+	scalars := false
+	for in := range c.Instructions() {
 		if r, ok := rearranged(in, effects, cheap); ok {
 			moving[in.ID()] = r.ID()
-			candidates = append(candidates, in)
+			scalars = scalars || in.Shape().IsScalar()
+			if n := len(candidates); n == cap(candidates) {
+				candidates = slices.Grow(candidates, max(n, 8)) // twice as many: a long list moves seldom
+			}
+			candidates = append(candidates, in.ID())
 		}
 	}
-	becomes := becomesArray{}
-	for _, in := range candidates {
-		if in.Shape().IsScalar() && !becomes.ask(in, 0) {
-			moving[in.ID()] = hlo.NoInstr
+	if scalars {
+		becomes := becomesArray{}
+		for in := range c.PostOrder() {
+			if moving[in.ID()] != hlo.NoInstr && in.Shape().IsScalar() && !becomes.ask(in, 0) {
+				moving[in.ID()] = hlo.NoInstr
+			}
 		}
 	}
 	// A rearrangement that somebody else reads is made anyway, so its readers stay; then so do the readers of what else these read.
@@ -76,9 +82,9 @@ func movable(c hlo.Computation, effects *analysis.SideEffects, cheap bool) []hlo
 			work = append(work, o)
 		}
 	}
-	for _, in := range candidates {
-		for o := range in.Operands() {
-			if isRearrangement(o) && (o.IsRoot() || o.NumControlSuccessors() > 0 || !allMove(o, moving)) {
+	for _, id := range candidates {
+		for o := range c.MustAt(id).Operands() {
+			if isRearrangement(o) && !made[o.ID()] && (o.IsRoot() || o.NumControlSuccessors() > 0 || !allMove(o, moving)) {
 				stay(o)
 			}
 		}
@@ -98,7 +104,7 @@ func movable(c hlo.Computation, effects *analysis.SideEffects, cheap bool) []hlo
 			}
 		}
 	}
-	return moving
+	return slices.DeleteFunc(candidates, func(id hlo.InstrID) bool { return moving[id] == hlo.NoInstr }), moving
 }
 
 // becomesArray knows of scalars whether all that is computed from them is reshaped to arrays in the end: then none of it need be a scalar. Others stay
