@@ -67,13 +67,23 @@ func (c *compNode) callsOf() *callList {
 	return calls
 }
 
-// survey reads all instructions for what most passes want to know before they look at any: which opcodes there are, and who calls whom. Both are cached.
+// survey reads all instructions for what most passes want to know before they look at any: which opcodes there are and where, who calls whom, and whether there are arrays without
+// elements. All of it is cached.
 func (c *compNode) survey() (*OpcodeSet, *callList) {
 	ops, calls := new(OpcodeSet), new(callList)
 	room := callRanks.Get().(*[]rankedCall)
 	ranks := (*room)[:0] // unless ids are in order
+	var byID []Opcode
+	if c.isLarge() {
+		byID = make([]Opcode, c.instrs.n)
+	}
+	empty := false
 	c.instrs.each(func(in *instrNode) bool {
 		ops.add(in.op)
+		if byID != nil {
+			byID[in.id] = in.op
+		}
+		empty = empty || in.shape.isEmpty()
 		if to := in.called(); len(to) > 0 {
 			if !c.idOrder {
 				ranks = pushed(ranks, rankedCall{in.rank, uint32(len(calls.instrs))})
@@ -86,6 +96,12 @@ func (c *compNode) survey() (*OpcodeSet, *callList) {
 	*room = ranks
 	callRanks.Put(room)
 	c.cache().opcodes.Store(ops)
+	if byID != nil {
+		c.cache().byID.Store(&byID)
+	}
+	if !empty {
+		c.facts.Or(noEmpty)
+	}
 	if len(calls.instrs) == 0 {
 		c.facts.Or(callsNobody)
 		return ops, noCalls

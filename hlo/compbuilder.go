@@ -243,10 +243,11 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 		b.nodes.each(func(n *instrNode) { t.touched += names.touchNext(n.name, *hashes.at(n.id)) })
 	}
 	made := new(builtComp)
-	controlled := false
+	controlled, empty := false, false
 	b.nodes.each(func(n *instrNode) {
 		n.stamp = e.epoch
 		made.opcodes.add(n.op)
+		empty = empty || n.shape.isEmpty()
 		if x := n.extra; x != nil {
 			controlled = controlled || len(x.control) > 0
 			if len(x.called) > 0 {
@@ -271,7 +272,7 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 	c := &made.compNode
 	c.epoch, c.compInfo, c.root, c.idOrder, c.scheduled = e.epoch, &made.info, root, true, b.scheduled
 	c.instrs = b.nodes.tree(e.epoch)
-	made.know(controlled)
+	made.know(controlled, empty)
 	c.maxRank, c.count = uint64(count)*rankGap, int32(count)
 	e.install(c)
 	if f := e.fork; f != nil {
@@ -286,10 +287,13 @@ func (b *ComputationBuilder) Finish(root InstrID) CompID {
 }
 
 // know makes the computation remember what was seen of it: whoever asks need not look at its instructions again.
-func (m *builtComp) know(controlled bool) {
+func (m *builtComp) know(controlled, empty bool) {
 	facts := uint32(isBuilt)
 	if !controlled {
 		facts |= noControl
+	}
+	if !empty {
+		facts |= noEmpty
 	}
 	m.known.opcodes.Store(&m.opcodes)
 	if m.calls == nil {

@@ -63,6 +63,7 @@ const (
 	postIsByID              // the post-order is that of the ids, without gaps
 	noControl               // no instruction has a control predecessor
 	isBuilt                 // there are facts from when it was built
+	noEmpty                 // no result is an array without elements
 )
 
 // compCache holds derived facts; each is computed at most a few times and all results are equal. Owned nodes have none, but for what is known of a computation
@@ -77,6 +78,7 @@ type compCache struct {
 	digest atomic.Pointer[Digest]
 
 	opcodes atomic.Pointer[OpcodeSet]
+	byID    atomic.Pointer[[]Opcode] // of a large computation; OpInvalid where there is no instruction
 }
 
 // cache returns the place for derived facts. On a node owned by a session it must be called through a view, which has its own.

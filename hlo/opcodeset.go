@@ -1,5 +1,11 @@
 package hlo
 
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
 // OpcodeSet is a set of opcodes.
 type OpcodeSet [(NumOpcodes + 63) / 64]uint64
 
@@ -60,6 +66,63 @@ func (c Computation) Opcodes() OpcodeSet {
 	}
 	ops, _ := n.survey()
 	return *ops
+}
+
+// InstructionsOf yields the instructions of some opcodes, in program order. Of a large computation it is remembered where they are, so that nobody looks at the others.
+func (c Computation) InstructionsOf(ops OpcodeSet) iter.Seq[Instruction] {
+	n := c.checked()
+	return func(yield func(Instruction) bool) {
+		ids, ok := n.idsOf(ops)
+		if !ok {
+			n.inProgramOrder(func(in Instruction) bool { return !ops.Has(in.Opcode()) || yield(in) })
+			return
+		}
+		for next := range slices.Chunk(ids, NodesAhead) {
+			n.ahead(next)
+			for _, id := range next {
+				if !yield(n.mustAt(id)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// idsOf lists the instructions of some opcodes in program order. It reports false if a walk over all is as good: they are not few, or it is not known where they are.
+func (c *compNode) idsOf(ops OpcodeSet) (ids []InstrID, ok bool) {
+	const few = 8 // of so many one
+	x := c.cached.Load()
+	if x == nil || c.changesApart() {
+		return nil, false
+	}
+	byID := x.byID.Load()
+	if byID == nil {
+		return nil, false
+	}
+	for id, op := range *byID {
+		if ops.Has(op) {
+			if len(ids) == int(c.count)/few {
+				return nil, false
+			}
+			ids = pushed(ids, InstrID(id))
+		}
+	}
+	if !c.idOrder {
+		slices.SortFunc(ids, func(a, b InstrID) int {
+			return cmp.Compare(c.instrs.get(uint32(a)).rank, c.instrs.get(uint32(b)).rank)
+		})
+	}
+	return ids, true
+}
+
+// HasEmpty reports whether a result is an array with a dimension of size 0, or may be one. It is remembered, as the opcodes are.
+func (c Computation) HasEmpty() bool {
+	n := c.node()
+	if n.changesApart() {
+		return true
+	}
+	c.Opcodes()
+	return n.facts.Load()&noEmpty == 0
 }
 
 // changesApart reports whether the node is a view of what has been edited since: its instructions are found through the view alone.

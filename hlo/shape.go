@@ -132,6 +132,9 @@ func (s Shape) HasUnbounded() bool {
 	return s.d != nil && (s.d.unbounded || slices.Contains(s.d.dims, UnboundedSize))
 }
 
+// isEmpty reports an array with a dimension of size 0.
+func (s Shape) isEmpty() bool { return s.d != nil && slices.Contains(s.d.dims, 0) }
+
 // NumElements is the product of the dimensions of an array (bounds for dynamic ones); 1 for a scalar, 0 for other kinds. It
 // saturates at math.MaxInt64 and is MaxInt64 when a dimension is unbounded.
 func (s Shape) NumElements() int64 {

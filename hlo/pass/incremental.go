@@ -89,7 +89,7 @@ func EachOf(c hlo.CompEdit, ops ...hlo.Opcode) iter.Seq[hlo.Instruction] {
 		if !v.Opcodes().Meets(wanted) {
 			return
 		}
-		all := v.Instructions()
+		all := v.InstructionsOf(wanted)
 		if !slices.ContainsFunc(ops, mayCallNothing) {
 			all = v.Calls()
 		}

@@ -149,7 +149,9 @@ func (r *Rewriter) Local(ctx *Context, m hlo.Module, c hlo.CompEdit) error {
 		w.closed = true
 	} else {
 		for in := range c.View().Instructions() {
-			w.push(in.ID())
+			if w.rules.has(in.Opcode()) {
+				w.push(in.ID())
+			}
 		}
 	}
 	err := w.run(50*c.NumInstructions() + 1000)

@@ -64,9 +64,12 @@ func newRuleTable(rules []*RewriteRule) *ruleTable {
 	return t
 }
 
+// has reports whether there are rules of an opcode.
+func (t *ruleTable) has(op hlo.Opcode) bool { return len(t.of[op]) > 0 }
+
 // opcode returns the rules of an opcode, or nil if there are none.
 func (t *ruleTable) opcode(op hlo.Opcode) *opcodeRules {
-	if len(t.of[op]) == 0 {
+	if !t.has(op) {
 		return nil
 	}
 	if o := t.made[op].Load(); o != nil {

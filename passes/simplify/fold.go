@@ -129,7 +129,8 @@ func (f *folding) local(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error 
 	return nil
 }
 
-// becomeConstant lists the instructions whose operands all look like constants, or may when their turn comes, in program order.
+// becomeConstant lists the instructions that may be folded when their turn comes, in program order: those whose operands are constants, are made of constants, or may
+// be folded before.
 func becomeConstant(c hlo.Computation) (ids []hlo.InstrID) {
 	const (
 		late = iota // its turn has not come
@@ -140,15 +141,15 @@ func becomeConstant(c hlo.Computation) (ids []hlo.InstrID) {
 	for in := range c.Instructions() {
 		all := in.NumOperands() > 0
 		for i := 0; all && i < in.NumOperands(); i++ {
-			switch id := in.Operand(i); states[id] {
+			switch states[in.Operand(i)] {
 			case late:
-				all = spelt.Has(in.OperandInstr(i).Opcode())
+				all = looksConstant.Has(in.OperandInstr(i).Opcode())
 			case never:
 				all = false
 			}
 		}
 		state := uint8(never)
-		if all || spelt.Has(in.Opcode()) {
+		if op := in.Opcode(); all || op == hlo.OpConstant || op == hlo.OpIota {
 			state = may
 		}
 		states[in.ID()] = state
@@ -160,8 +161,8 @@ func becomeConstant(c hlo.Computation) (ids []hlo.InstrID) {
 }
 
 var (
-	// spelt are the opcodes of what looks like a constant.
-	spelt = hlo.OpcodesOf(hlo.OpConstant, hlo.OpTuple, hlo.OpBroadcast, hlo.OpIota)
+	// looksConstant are the opcodes of constants and of what says in a few bytes what a constant would spell out.
+	looksConstant = hlo.OpcodesOf(hlo.OpConstant, hlo.OpTuple, hlo.OpBroadcast, hlo.OpIota)
 	// madeOfConstants are those of what stays as it is, since it is made of constants already.
 	madeOfConstants = hlo.OpcodesOf(hlo.OpTuple, hlo.OpGetTupleElement, hlo.OpBroadcast)
 )
@@ -326,8 +327,8 @@ func findFloating(m hlo.Module) floating {
 }
 
 // neverSame are the opcodes that do not give the same whenever and wherever they run. Loops may take any time.
-var neverSame = hlo.OpcodesWith(neverFolded | hlo.TraitStays).With(hlo.OpcodesOf(hlo.OpAsyncStart, hlo.OpAsyncUpdate, hlo.OpAsyncDone,
-	hlo.OpCustomCall, hlo.OpWhile, hlo.OpFft, hlo.OpPartitionId, hlo.OpReplicaId))
+var neverSame = hlo.OpcodesWith(neverFolded | hlo.TraitStays).With(hlo.OpcodesOf(hlo.OpAsyncUpdate, hlo.OpCustomCall, hlo.OpWhile, hlo.OpFft,
+	hlo.OpPartitionId, hlo.OpReplicaId))
 
 // all reports whether all of some computations may be evaluated.
 func (k callees) all(ids iter.Seq[hlo.CompID]) bool {

@@ -13,7 +13,7 @@ var ZeroSizedElimination = &pass.Pass{
 
 Instructions with side effects, collectives (all devices must take part) and those with control dependencies stay.`,
 	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
-		if pass.Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
+		if !c.View().HasEmpty() || pass.Fact(ctx, m, analysis.FindClosed).Has(c.ID()) {
 			return nil
 		}
 		effects := pass.Fact(ctx, m, analysis.FindSideEffects)
