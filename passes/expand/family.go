@@ -65,7 +65,11 @@ func backward(c hlo.Computation) []hlo.Instruction {
 // expander is the pass that replaces each instruction that want accepts by what write emits before it.
 func expander(name, doc string, want func(hlo.Instruction) bool, write func(emit.At, hlo.Instruction) hlo.InstrID) *pass.Pass {
 	return &pass.Pass{Name: name, Doc: doc, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
-		for _, in := range backward(m.MustComputation(c.ID())) {
+		was := m.MustComputation(c.ID())
+		if !someInstruction(was, want) {
+			return nil
+		}
+		for _, in := range backward(was) {
 			if !c.Has(in.ID()) || !want(in) || !ctx.Spend("expand") {
 				continue
 			}
@@ -76,4 +80,14 @@ func expander(name, doc string, want func(hlo.Instruction) bool, write func(emit
 		}
 		return nil
 	}}
+}
+
+// someInstruction reports whether something is true of an instruction of c: most programs have nothing to expand, and that needs no order.
+func someInstruction(c hlo.Computation, is func(hlo.Instruction) bool) bool {
+	for in := range c.Instructions() {
+		if is(in) {
+			return true
+		}
+	}
+	return false
 }

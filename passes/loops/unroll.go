@@ -172,21 +172,19 @@ func isElementwise(b hlo.Computation) bool {
 // repeatable is the set of computations that may stand in a program several times.
 type repeatable map[hlo.CompID]bool
 
-// findRepeatable looks at every computation once, callees first.
+// onlyOnce are the opcodes of what gives something else each time, or takes all devices.
+var onlyOnce = hlo.OpcodesWith(hlo.TraitRandom | hlo.TraitCollective)
+
+// findRepeatable asks every computation once, callees first.
 func findRepeatable(m hlo.Module) repeatable {
 	set := repeatable{}
 	for c := range m.PostOrder() {
-		set[c.ID()] = true
-		for in := range c.Instructions() {
-			ok := hlo.Info(in.Opcode()).Traits&(hlo.TraitRandom|hlo.TraitCollective) == 0 && !(in.IsRoot() && in.NumControlPredecessors() > 0)
-			for i := range in.NumCallees() { // asked of every instruction: an iterator would be an allocation each
-				ok = ok && set[in.Callee(i)]
-			}
-			if !ok {
-				set[c.ID()] = false
-				break
-			}
+		root := c.Root()
+		ok := !c.Opcodes().Meets(onlyOnce) && (root.IsZero() || root.NumControlPredecessors() == 0)
+		for callee := range c.Callees() {
+			ok = ok && set[callee]
 		}
+		set[c.ID()] = ok
 	}
 	return set
 }
