@@ -111,7 +111,11 @@ func (b *box) copySlabs(dst, src []byte, lo, hi int) {
 // row copies n elements of the last axis.
 func (b *box) row(dst, src []byte, to, from, n int) {
 	last := len(b.dims) - 1
-	ds, ss := b.dst[last], b.src[last]
+	b.runs(dst, src, to, from, b.dst[last], b.src[last], n)
+}
+
+// runs copies n runs that begin ds and ss bytes apart.
+func (b *box) runs(dst, src []byte, to, from, ds, ss, n int) {
 	switch b.run {
 	case 1:
 		for range n {

@@ -160,6 +160,8 @@ func TestDataMovement(t *testing.T) {
 			"T[900,2] slice(T[901,4]), slice={[1:901], [1:3]}", "T[3000] reverse(T[3000]), dimensions={0}", "T[40,3,3] reverse(T[40,3,3]), dimensions={1,2}",
 			"T[700] slice(T[1400]), slice={[1:1400:2]}", "T[7,100] slice(T[7,400]), slice={[0:7], [3:400:4]}", "T[500,3] transpose(T[3,500]), dimensions={1,0}",
 			"T[7,100] slice(T[7,800]), slice={[0:7], [0:799:8]}", "T[31,11] slice(T[62,33]), slice={[0:62:2], [0:33:3]}",
+			"T[9,200,3] transpose(T[9,3,200]), dimensions={0,2,1}", "T[5,3,300] transpose(T[5,300,3]), dimensions={0,2,1}", "T[5,300,4] transpose(T[5,4,300]), dimensions={0,2,1}",
+			"T[4,30,2,40,2] transpose(T[4,2,2,30,40]), dimensions={0,3,1,4,2}", "T[300,16,4] transpose(T[300,4,16]), dimensions={0,2,1}", "T[60,5,9] transpose(T[60,9,5]), dimensions={0,2,1}",
 			"T[6,7] copy(T[6,7])", "T[42] reshape(T[6,7])", "T[6,7]{1,0} bitcast(T[42])",
 		} {
 			kernelCase{text: replaceType(c, typ)}.check(t)

@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"slices"
-
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/tile"
 )
@@ -13,7 +11,15 @@ type runMoves struct {
 	box
 	base int // of the first run in the operand, in bytes
 	rows int
+	// short is how many runs a row has if these are few, else 0: rows are then all indices of two axes, and the last but one is walked first.
+	short int
 }
+
+// fewRuns is the number of runs below which a row is copied together with others.
+const fewRuns = 8
+
+// longRun is the size, in bytes, of runs that may be a row each.
+const longRun = 512
 
 // leastMoved is the size, in bytes, of runs from which on they are copied one by one; shorter ones are permuted in vectors.
 const leastMoved = 12
@@ -21,7 +27,7 @@ const leastMoved = 12
 // newRunMoves serves programs that only move runs from the operand to the result.
 func newRunMoves(p *tile.Program) (rewriting, bool) {
 	dims, v, width, ok := p.Moved()
-	if !ok || slices.Contains(v.Strides, 0) {
+	if !ok {
 		return rewriting{}, false
 	}
 	src := make([]int, len(dims))
@@ -29,32 +35,62 @@ func newRunMoves(p *tile.Program) (rewriting, bool) {
 		src[i] = int(s)
 	}
 	b, ok := newBox(dims, src, rowMajor(dims), width)
-	if !ok || b.run < max(leastMoved, width+1) || len(b.dims) < 2 || b.bytes() < fewElements*width {
+	if !ok || b.run < max(leastMoved, width+1) || b.bytes() < fewElements*width {
 		return rewriting{}, false
 	}
-	last := len(b.dims) - 1
+	if len(b.dims) == 1 && b.run >= longRun { // rows of one run
+		b.dims, b.src, b.dst = append(b.dims, 1), append(b.src, 0), append(b.dst, 0)
+	}
+	if len(b.dims) < 2 {
+		return rewriting{}, false
+	}
 	m := &runMoves{box: b, base: int(v.Base) * width, rows: 1}
-	for _, d := range b.dims[:last] {
+	if last := len(b.dims) - 1; last > 0 && b.dims[last] < min(fewRuns, b.dims[last-1]) {
+		m.short = b.dims[last]
+	}
+	for _, d := range b.dims[:m.inner()] {
 		m.rows *= d
 	}
 	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) { m.move(f.Out(0).Data, f.In(0).Data, lo, hi) })
-	return rewriting{loop, m.rows, 1 + (1<<16)/(b.run*b.dims[last])}, true
+	return rewriting{loop, m.rows, 1 + (1<<16)/m.size()}, true
+}
+
+// inner is the first axis of a row.
+func (m *runMoves) inner() int {
+	if m.short > 0 {
+		return len(m.dims) - 2
+	}
+	return len(m.dims) - 1
+}
+
+// size is that of a row, in bytes.
+func (m *runMoves) size() int {
+	n := m.run
+	for _, d := range m.dims[m.inner():] {
+		n *= d
+	}
+	return n
 }
 
 // move copies rows [lo, hi) of the result.
 func (m *runMoves) move(dst, src []byte, lo, hi int) {
-	last := len(m.dims) - 1
+	inner, last := m.inner(), len(m.dims)-1
 	var at [maxBoxRank]int
 	from, rest := m.base, lo
-	for i := last - 1; i >= 0; i-- {
+	for i := inner - 1; i >= 0; i-- {
 		at[i] = rest % m.dims[i]
 		rest /= m.dims[i]
 		from += at[i] * m.src[i]
 	}
-	size := m.run * m.dims[last]
+	size := m.size()
 	for to := lo * size; to < hi*size; to += size {
-		m.row(dst, src, to, from, m.dims[last])
-		for i := last - 1; i >= 0; i-- {
+		if m.short == 0 {
+			m.row(dst, src, to, from, m.dims[last])
+		}
+		for i := range m.short {
+			m.runs(dst, src, to+i*m.dst[last], from+i*m.src[last], m.dst[inner], m.src[inner], m.dims[inner])
+		}
+		for i := inner - 1; i >= 0; i-- {
 			at[i]++
 			from += m.src[i]
 			if at[i] < m.dims[i] {

@@ -80,7 +80,7 @@ func squaresAs[T square.Element](b *box, input, output place) (rewriting, bool) 
 		return rewriting{}, false
 	}
 	q.rows, q.cols = b.dims[last], b.dims[minor]
-	if b.width < 4 && q.cols < fewRows && vec.HasPermutations() { // no square: the picks of tile programs do better
+	if vec.HasPermutations() && !q.isSquare(b.width) { // the picks of tile programs do better
 		return rewriting{}, false
 	}
 	q.rowSrc, q.colDst = b.src[last]/b.width, b.dst[minor]/b.width
@@ -106,6 +106,18 @@ func squaresAs[T square.Element](b *box, input, output place) (rewriting, bool) 
 		}
 	})
 	return rewriting{loop, q.matrices * q.strips, 1 + (1<<14)/(q.rows*strip)}, true
+}
+
+// isSquare reports whether matrices of elements of width bytes have a square that is worth the way to it.
+func (q *squares) isSquare(width int) bool {
+	switch shorter := min(q.rows, q.cols); width {
+	case 4:
+		return q.rows*q.cols > fewElements
+	case 8:
+		return shorter >= fewRows/2
+	default:
+		return shorter >= fewRows
+	}
 }
 
 // at is where matrix m begins on both sides.

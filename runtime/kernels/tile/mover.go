@@ -57,13 +57,29 @@ func (m *mover) findPermutation(s *Space, v *View, width int) {
 			round += period
 		}
 		if round <= maxRound && period*n > best && round <= period*n {
-			step := int(v.Strides[axis]) * width
-			if p := vectors.NewPermutation(width, picks(s, v, axis, round, width), [2]int{round / period * step}); p != nil {
+			places := picks(s, v, axis, round, width)
+			advance := [2]int{round / period * int(v.Strides[axis]) * width}
+			p := vectors.NewPermutation(width, places, advance)
+			if p == nil && width >= 4 && period > 1 {
+				p = vectors.NewPermutation(1, pickedBytes(places, width), advance)
+			}
+			if p != nil {
 				m.permutation, m.axis, m.period, m.roundPeriods, best = p, axis, period, round/period, period*n
 			}
 		}
 		period *= n
 	}
+}
+
+// pickedBytes is the bytes of elements of width bytes.
+func pickedBytes(picks []vectors.Pick, width int) []vectors.Pick {
+	var r []vectors.Pick
+	for _, x := range picks {
+		for at := range width {
+			r = append(r, vectors.Pick{Array: x.Array, Offset: x.Offset + at})
+		}
+	}
+	return r
 }
 
 // picks is where the first n points from axis on are.

@@ -24,7 +24,7 @@ type Permutation struct {
 type Pick struct{ Array, Offset int }
 
 // NewPermutation is for elements of width bytes, of which a round writes those in picks; their offsets are multiples of the width. It is
-// nil if there is no loop for them at the level in use: the elements of each vector have to be close together.
+// nil if there is no loop for them at the level in use: the elements of each vector have to be close together, or those of 16 bytes in few places.
 func NewPermutation(width int, picks []Pick, advance [2]int) *Permutation {
 	p := &Permutation{Round: len(picks), arrays: 1, advance: advance}
 	for _, x := range picks {
@@ -42,22 +42,30 @@ func NewPermutation(width int, picks []Pick, advance [2]int) *Permutation {
 		}
 		width, picks = 4, parts
 	}
-	p.loop = find(InUse(), Of(hlo.OpGather, Sized(width))).loop
-	if width == 1 || width == 2 && p.loop == nil {
-		return p.ofBytes(width, picks)
+	if of := *p; width > 1 && of.ofVectors(width, picks) {
+		return &of
 	}
+	if width > 2 {
+		return nil
+	}
+	return p.ofBytes(width, picks)
+}
+
+// ofVectors completes a permutation vector by vector. It fails where the elements of one are too far apart.
+func (p *Permutation) ofVectors(width int, picks []Pick) bool {
+	p.loop = find(InUse(), Of(hlo.OpGather, Sized(width))).loop
 	size := map[Level]int{AVX2: 32, AVX512: 64}[InUse()]
 	if p.loop == nil || len(picks) == 0 || len(picks)*width%size != 0 {
-		return nil
+		return false
 	}
 	lanes := size / width
 	p.words(len(picks)/lanes, p.advance[0], p.advance[1])
 	for ; len(picks) > 0; picks = picks[lanes:] {
 		if !p.vector(picks[:lanes], width, size) {
-			return nil
+			return false
 		}
 	}
-	return p
+	return true
 }
 
 func (p *Permutation) words(v ...int) {

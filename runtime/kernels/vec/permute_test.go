@@ -32,8 +32,12 @@ func permutations[T Number](t *testing.T) {
 		if width == 1 && arrays == 1 {
 			near = 1 + rng.IntN(64)
 		}
+		planes, plane := 1, 0
+		if width <= 2 && arrays == 1 && rng.IntN(2) == 0 { // anywhere, if in few places
+			planes, plane, near = 1+rng.IntN(4), width*(17+rng.IntN(80)), 16
+		}
 		for i := range picks {
-			picks[i] = Pick{rng.IntN(arrays), width * rng.IntN(near/width)}
+			picks[i] = Pick{rng.IntN(arrays), width*rng.IntN(near/width) + plane*rng.IntN(planes)}
 		}
 		p := NewPermutation(width, picks, [2]int{step * width, -step * width})
 		require.NotNil(t, p)
@@ -54,6 +58,13 @@ func permutations[T Number](t *testing.T) {
 			}
 		}
 		require.Zero(t, got[len(got)-1])
+	}
+	if width <= 2 { // five places are too many
+		picks := make([]Pick, 64)
+		for i := range picks {
+			picks[i].Offset = i % 5 * 100
+		}
+		require.Nil(t, NewPermutation(width, picks, [2]int{}))
 	}
 	none := NewPermutation(width, []Pick{}, [2]int{})
 	require.Nil(t, none)

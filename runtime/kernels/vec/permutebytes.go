@@ -1,6 +1,10 @@
 package vec
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"slices"
+
+	"github.com/gohalo/halo/hlo"
+)
 
 const (
 	chunk   = 16 // bytes that one instruction permutes
@@ -72,7 +76,10 @@ func (p *Permutation) ofBytes(width int, picks []Pick) *Permutation {
 
 // chunkPlaces is where the sources of a chunk begin, and in how many places of each array, or twice as many of the only one, its bytes are, rounded up to an even number.
 func (p *Permutation) chunkPlaces(picks []Pick) (at [sources]int, n int, ok bool) {
-	each := sources / p.arrays
+	if p.arrays == 1 {
+		return p.placesOfOne(picks)
+	}
+	const each = sources / 2
 	for a := range p.arrays {
 		low, high, used := 0, 0, false
 		for _, x := range picks {
@@ -91,18 +98,45 @@ func (p *Permutation) chunkPlaces(picks []Pick) (at [sources]int, n int, ok bool
 		if span < chunk && used && p.advance[a] < 0 { // what is read without need is then on the side where elements were
 			low = high - chunk
 		}
-		own := at[a*each:][:each]
-		for i := range own {
-			own[i] = max(low, min(low+i*chunk, high-chunk))
+		for i := range each {
+			at[a*each+i] = max(low, min(low+i*chunk, high-chunk))
 		}
-		switch {
-		case p.arrays == 2 && span > chunk:
+		if span > chunk {
 			n = sources
-		case p.arrays == 1 && span > 2*chunk:
-			n = sources
-		case p.arrays == 1: // the two that are used
-			own[2], own[1] = own[1], own[0]
 		}
 	}
 	return at, n, true
+}
+
+// placesOfOne is chunkPlaces for one array. Its bytes may be anywhere in it, as those of several planes are.
+func (p *Permutation) placesOfOne(picks []Pick) (at [sources]int, n int, ok bool) {
+	offsets := make([]int, len(picks))
+	for i, x := range picks {
+		offsets[i] = x.Offset
+	}
+	slices.Sort(offsets)
+	low, high := offsets[0], offsets[len(offsets)-1]+1
+	var places []int
+	for _, o := range offsets {
+		if last := len(places) - 1; last < 0 || o >= places[last]+chunk {
+			places = append(places, o)
+		}
+	}
+	if len(places) > sources {
+		return at, 0, false
+	}
+	switch last := len(places) - 1; {
+	case last > 0: // nothing behind the last byte is read
+		places[last] = min(places[last], high-chunk)
+	case p.advance[0] < 0: // what is read without need is then on the side where elements were
+		places[0] = min(low, high-chunk)
+	}
+	at = [sources]int{places[0], places[0], places[0], places[0]}
+	if len(places) <= sources/2 { // the two that are used
+		at[2] = places[len(places)-1]
+		return at, sources / 2, true
+	}
+	copy(at[:], places)
+	at[3] = places[len(places)-1]
+	return at, sources, true
 }
