@@ -68,7 +68,7 @@ func (p *Program) IsAcross() bool {
 			return false
 		}
 	}
-	return p.across && p.alongRows() > 0
+	return p.across && len(p.counters) == 0 && p.alongRows() > 0
 }
 
 // RunAcross folds columns [column, column+n) of a unit, which is an index of the dimensions before the last two, and shows the results of up to AcrossRows rows

@@ -2,9 +2,11 @@ package tile
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/kernels/native"
 	vectors "github.com/gohalo/halo/runtime/kernels/vec"
 )
 
@@ -120,3 +122,46 @@ func (p *Program) count(f *frame, at, n int) {
 
 // isFixed reports whether all numbers of an iota are in its register, which nothing else is written to.
 func (p *Program) isFixed(o *counter) bool { return p.regs[o.reg].slot >= 0 && p.space.Len() <= Size }
+
+// longestTable bounds the numbers of a counter that code finds in a table.
+const longestTable = 1 << 15
+
+// tableLength is how many different places the code for rows has to know a counter's numbers at: those of a row if all rows are alike, or the rows if each
+// has one number. It is 0 where neither is so, or these are too many.
+func (p *Program) tableLength(o *counter) int {
+	last := len(p.space.Dims) - 1
+	if last < 1 || o.view.Turns != nil {
+		return 0
+	}
+	n := p.rowLength()
+	if o.view.Strides[last] == 0 {
+		n = p.Len() / n
+	} else if slices.ContainsFunc(o.view.Strides[:last], func(s int64) bool { return s != 0 }) {
+		return 0
+	}
+	if n > longestTable || n == p.Len() {
+		return 0
+	}
+	return n
+}
+
+// tabulate makes an operand of counter i, of which the code for rows gets a table.
+func (w *nativeWriter) tabulate(i int) {
+	p := w.p
+	o := &p.counters[i]
+	last, n := len(p.space.Dims)-1, p.tableLength(o)
+	size := p.widths[o.reg]
+	kind, along := ofColumns, native.Neighbours
+	space, view := Space{p.space.Dims[last:]}, View{Base: o.view.Base, Strides: o.view.Strides[last:]}
+	if o.view.Strides[last] == 0 {
+		kind, along = ofRows, native.Single
+		space, view = Space{p.space.Dims[:last]}, View{Base: o.view.Base, Strides: o.view.Strides[:last]}
+	}
+	table := make([]byte, n*size)
+	var at walk
+	at.start(&space, &view, 0)
+	o.fill(unsafe.Pointer(&table[0]), n, &at, new(series))
+	w.code.tables = append(w.code.tables, table)
+	w.code.slots = append(w.code.slots, slot{kind, i})
+	w.input(o.reg, size, p.truth[o.reg], along)
+}

@@ -26,6 +26,8 @@ type nativeSteps struct {
 	rows int
 	// stages, if not nil, are all that there is: see stages.go.
 	stages []stage
+	// tables are the numbers of counters, each once: along a row, or one for each row.
+	tables [][]byte
 }
 
 // slot is a pointer that the code takes.
@@ -45,6 +47,8 @@ const (
 	ofResult                   // where the one is that Visit shows
 	ofStore                    // the memory of a store
 	ofFold                     // chains
+	ofColumns                  // the table of a counter for a row
+	ofRows                     // that of one which has the same number all along a row
 )
 
 // payingWork is the work, in elements times weight, after which code is made: what that costs is about what it saves on as much again.
@@ -169,7 +173,11 @@ func (w *nativeWriter) compile(rows int) (*nativeSteps, bool) {
 		w.load(i, rows)
 	}
 	for i := range p.counters {
-		w.fromRegister(p.counters[i].reg, native.Neighbours)
+		if rows > 0 && !p.across {
+			w.tabulate(i)
+		} else {
+			w.fromRegister(p.counters[i].reg, native.Neighbours)
+		}
 	}
 	for i := range p.splats {
 		s := &p.splats[i]

@@ -10,10 +10,12 @@ const leastRow = 16
 
 // alongRows is the length of rows in which the elements of every load are neighbours, or the same one; or 0.
 func (p *Program) alongRows() int {
-	if len(p.counters) > 0 {
-		return 0
+	n, isLinear := p.rowLength(), len(p.counters) == 0
+	for i := range p.counters {
+		if p.tableLength(&p.counters[i]) == 0 {
+			return 0
+		}
 	}
-	n, isLinear := p.rowLength(), true
 	for i := range p.loads {
 		l := &p.loads[i]
 		if l.mode != gathered {
@@ -152,6 +154,11 @@ func (p *Program) callShown(c *nativeSteps, f *frame, at, bundles, rows, n, to i
 			if p.loads[s.index].period == rows*n { // each bundle has the same
 				jumps[i] = -int64(rows) * f.strides[i]
 			}
+		case ofColumns:
+			f.slots[i], f.strides[i] = element(c.tables[s.index], at%c.rows, p.widths[p.counters[s.index].reg]), 0
+		case ofRows:
+			size := p.widths[p.counters[s.index].reg]
+			f.slots[i], f.strides[i] = element(c.tables[s.index], at/c.rows, size), int64(size)
 		case ofResult:
 			size := p.widths[s.index]
 			f.slots[i], f.strides[i] = unsafe.Add(f.ptr[s.index], to*size), int64(n*size)

@@ -78,3 +78,61 @@ func TestKeptLoads(t *testing.T) {
 }
 
 func bitsOf32(x []float32) []uint32 { return vec[uint32](unsafe.Pointer(unsafe.SliceData(x)), len(x)) }
+
+// TestTabulatedCounters: numbers along a dimension are the same in all rows, or all along a row, and machine code for rows finds them in a table.
+func TestTabulatedCounters(t *testing.T) {
+	for _, dims := range [][]int64{{50, 24}, {9, 3, 40}, {4, 5, 3, 17}, {3, 700}, {1, 90}, {70000, 2}} {
+		for axis := range len(dims) + 1 {
+			for _, typ := range []hlo.PrimitiveType{hlo.S32, hlo.S64, hlo.U8, hlo.F32, hlo.BF16} {
+				r := rand.New(rand.NewPCG(3, 4))
+				n := 1
+				for _, d := range dims {
+					n *= int(d)
+				}
+				data := &raw{in: [][]byte{randomBytes(r, hlo.F32, n)}, out: [][]byte{make([]byte, 4*n)}}
+				view := View{Base: 3, Strides: make([]int64, len(dims))}
+				if axis < len(dims) {
+					view.Strides[axis] = 2
+				} else { // of no use
+					space := Space{dims}
+					copy(view.Strides, space.RowMajor().Strides)
+				}
+				for _, shown := range []bool{false, true} {
+					build := func() *Program {
+						c := &chain{t: t, r: r, b: NewBuilder(Space{dims})}
+						o, ok := c.b.Iota(typ, View{view.Base, append([]int64(nil), view.Strides...), nil})
+						require.True(t, ok)
+						number, ok := c.b.Convert(hlo.F32, o)
+						require.True(t, ok)
+						v, ok := c.op("f32[1] multiply(f32[1], f32[1])", number, c.b.Input(0, hlo.F32, c.b.space.RowMajor()))
+						require.True(t, ok)
+						if shown {
+							c.b.Result(v, int(dims[len(dims)-1]))
+						} else {
+							c.b.Store(0, v)
+						}
+						p, ok := c.b.Build()
+						require.True(t, ok)
+						return p
+					}
+					run := func(p *Program, lo, hi int) []uint32 {
+						c := &collector{make([]float32, n)}
+						if shown {
+							p.Visit(lo, hi, data, c)
+						} else {
+							p.Run(lo, hi, data)
+							copy(c.elements[lo:hi], vec[float32](unsafe.Pointer(&data.out[0][0]), n)[lo:hi])
+						}
+						return bitsOf32(c.elements[lo:hi])
+					}
+					want := run(build(), 0, n) // by steps
+					p := build()
+					p.native.work.Store(payingWork)
+					cut := n/3/int(dims[len(dims)-1])*int(dims[len(dims)-1]) + 1
+					require.Equal(t, want[:cut], run(p, 0, cut), "%v along %d, %v, shown: %v", dims, axis, typ, shown)
+					require.Equal(t, want[cut:], run(p, cut, n), "%v along %d, %v, shown: %v", dims, axis, typ, shown)
+				}
+			}
+		}
+	}
+}
