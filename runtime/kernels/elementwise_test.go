@@ -99,7 +99,7 @@ func testElementwiseTypes(t *testing.T) {
 		kernelCase{text: fmt.Sprintf("pred[1500] is-finite(%s[1500])", from)}.check(t)
 	}
 	for _, c := range []string{
-		"f32[100] real(c64[100])", "f32[100] imag(c64[100])", "f32[2100] abs(c64[2100])", "f64[100] abs(c128[100])", "c64[2100] convert(f32[2100])", "c128[100] convert(f64[100])", "c64[100] complex(f32[100], f32[100])",
+		"f32[100] real(c64[100])", "f32[100] imag(c64[100])", "f32[2100] abs(c64[2100])", "f64[2100] abs(c128[2100])", "f64[700] real(c128[700])", "f64[701] imag(c128[701])", "c128[703] complex(f64[703], f64[703])", "c128[2100] divide(c128[2100], c128[2100])", "c64[2100] convert(f32[2100])", "c128[100] convert(f64[100])", "c64[100] complex(f32[100], f32[100])",
 		"c64[100] add(c64[100], c64[100])", "c64[1100] multiply(c64[1100], c64[1100])", "c128[1100] multiply(c128[1100], c128[1100])",
 		"c64[1101] negate(c64[1101])", "c128[101] subtract(c128[101], c128[101])", "f32[2100] real(c64[2100])", "f32[2100] imag(c64[2100])",
 		"c64[2100] complex(f32[2100], f32[2100])", "s32[100] bitcast-convert(f32[100])", "u16[4] bitcast-convert(bf16[4])",

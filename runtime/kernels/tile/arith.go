@@ -179,12 +179,7 @@ func complexLoop(t hlo.PrimitiveType) loop {
 			}
 		}
 	case hlo.C128:
-		return func(n int, d, a, b, _ unsafe.Pointer) {
-			z, x, y := vec[complex128](d, n), vec[float64](a, n), vec[float64](b, n)
-			for i := range z {
-				z[i] = complex(x[i], y[i])
-			}
-		}
+		return joinParts()
 	}
 	return nil
 }
@@ -204,12 +199,7 @@ func partLoop(op hlo.Opcode, t hlo.PrimitiveType) loop {
 			}
 		}
 	case hlo.C128:
-		return func(n int, d, a, _, _ unsafe.Pointer) {
-			z, x := vec[float64](d, n), vec[[2]float64](a, n)
-			for i := range z {
-				z[i] = x[i][k]
-			}
-		}
+		return partOf(k)
 	}
 	return nil
 }
@@ -226,12 +216,5 @@ func magnitudeLoop(t hlo.PrimitiveType) loop {
 			}
 		}
 	}
-	return func(n int, d, a, _, _ unsafe.Pointer) {
-		z, x := vec[float64](d, n), vec[[2]float64](a, n)
-		for i := range z {
-			if z[i] = math.Hypot(x[i][0], x[i][1]); x[i][0] != x[i][0] || x[i][1] != x[i][1] {
-				z[i] = math.NaN()
-			}
-		}
-	}
+	return magnitude128()
 }

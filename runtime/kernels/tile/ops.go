@@ -225,6 +225,9 @@ func binaryLoop(op hlo.Opcode, t hlo.PrimitiveType) (loop, int) {
 		}
 		return complexBinary[complex64](op, t)
 	case hlo.C128:
+		if op == hlo.OpDivide {
+			return quotient128(), 24
+		}
 		return complexBinary[complex128](op, t)
 	}
 	return nil, 0
