@@ -6,6 +6,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // scatter serves one array with a combiner that is one recognised op, or takes the update. Updates are applied in order: workers share the elements
@@ -83,12 +84,12 @@ func bfloat16Fold(op hlo.Opcode) *fold[uint16] {
 	}
 	r := foldBy(func(x, y uint16) uint16 { return narrow(f.pair(wide(x), wide(y))) })
 	if op == hlo.OpAdd {
-		r.rows = func(x, y []uint16) {
+		r.rows = rowsLoop(vec.Of(op, hlo.BF16, hlo.BF16, hlo.BF16), func(x, y []uint16) {
 			y = y[:len(x)]
 			for i := range x {
 				x[i] = narrow(wide(x[i]) + wide(y[i]))
 			}
-		}
+		})
 	}
 	return r
 }
