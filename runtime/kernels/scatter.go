@@ -3,8 +3,11 @@ package kernels
 import (
 	"math"
 	"slices"
+	"sync"
+	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/minifloat"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/vec"
 )
@@ -50,6 +53,8 @@ func scatter(s *site) (runtime.Bound, bool) {
 		return scatterAs(s, foldingNumbers[float64](op))
 	case hlo.BF16:
 		return scatterAs(s, folding(bfloat16Fold(op)))
+	case hlo.F16:
+		return scatterAs(s, folding(halfFold(op)))
 	case hlo.PRED:
 		return scatterAs(s, folding(predFoldOf(op)))
 	case hlo.S8:
@@ -90,6 +95,47 @@ func bfloat16Fold(op hlo.Opcode) *fold[uint16] {
 				x[i] = narrow(wide(x[i]) + wide(y[i]))
 			}
 		})
+	}
+	return r
+}
+
+// halfFold is a fold of codes of f16 that rounds each result.
+func halfFold(op hlo.Opcode) *fold[uint16] {
+	f := foldOf[float32](op)
+	if f == nil {
+		return nil
+	}
+	pair := func(x, y uint16) uint16 {
+		return minifloat.F16.FromFloat64(float64(f.pair(minifloat.F16.Float32(x), minifloat.F16.Float32(y))))
+	}
+	r := foldBy(pair)
+	to, from := vec.Of(hlo.OpConvert, hlo.F16, hlo.F32), vec.Of(hlo.OpConvert, hlo.F32, hlo.F16)
+	if !vec.Has(to) || !vec.Has(from) {
+		return r
+	}
+	widen := vec.Find(to, func(n int, d, a, _, _ unsafe.Pointer) {
+		for i, x := range unsafe.Slice((*uint16)(a), n) {
+			unsafe.Slice((*float32)(d), n)[i] = minifloat.F16.Float32(x)
+		}
+	})
+	narrow := vec.Find(from, func(n int, d, a, _, _ unsafe.Pointer) {
+		for i, x := range unsafe.Slice((*float32)(a), n) {
+			unsafe.Slice((*uint16)(d), n)[i] = minifloat.F16.FromFloat64(float64(x))
+		}
+	})
+	type space struct{ x, y [256]float32 }
+	spaces := sync.Pool{New: func() any { return new(space) }}
+	r.rows = func(x, y []uint16) {
+		s := spaces.Get().(*space)
+		for len(x) > 0 {
+			n := min(len(x), len(s.x))
+			widen(n, unsafe.Pointer(&s.x), unsafe.Pointer(&x[0]), nil, nil)
+			widen(n, unsafe.Pointer(&s.y), unsafe.Pointer(&y[:n][0]), nil, nil)
+			f.rows(s.x[:n], s.y[:n])
+			narrow(n, unsafe.Pointer(&x[0]), unsafe.Pointer(&s.x), nil, nil)
+			x, y = x[n:], y[n:]
+		}
+		spaces.Put(s)
 	}
 	return r
 }

@@ -17,7 +17,7 @@ func TestScatterLines(t *testing.T) {
 	for level := vec.Portable; level <= vec.Best(); level++ {
 		restore := vec.Use(level)
 		for typ, ops := range map[string][]string{
-			"f32": {"add", "multiply", "maximum", "minimum", ""}, "f64": {"add", "multiply", "maximum", "minimum"}, "bf16": {"add", "maximum", ""},
+			"f32": {"add", "multiply", "maximum", "minimum", ""}, "f64": {"add", "multiply", "maximum", "minimum"}, "bf16": {"add", "maximum", ""}, "f16": {"add", "multiply", "maximum", ""},
 			"s32": {"add", "multiply", "maximum", "minimum", "xor"}, "u32": {"add", "maximum", "minimum"}, "s64": {"add", "multiply", "maximum", "minimum", ""},
 			"u64": {"maximum", "or"}, "s8": {"add", "multiply", "maximum"}, "u8": {"minimum", ""}, "pred": {"or", "and", "add", ""},
 		} {
