@@ -18,7 +18,7 @@ type runMoves struct {
 // fewRuns is the number of runs below which a row is copied together with others.
 const fewRuns = 8
 
-// longRun is the size, in bytes, of runs that may be a row each.
+// longRun is the size, in bytes, of runs that may be a row each, and from which on few of them are one.
 const longRun = 512
 
 // leastMoved is the size, in bytes, of runs from which on they are copied one by one; shorter ones are permuted in vectors.
@@ -45,7 +45,7 @@ func newRunMoves(p *tile.Program) (rewriting, bool) {
 		return rewriting{}, false
 	}
 	m := &runMoves{box: b, base: int(v.Base) * width, rows: 1}
-	if last := len(b.dims) - 1; last > 0 && b.dims[last] < min(fewRuns, b.dims[last-1]) {
+	if last := len(b.dims) - 1; last > 1 && b.dims[last] < min(fewRuns, b.dims[last-1]) && b.run*b.dims[last] <= longRun {
 		m.short = b.dims[last]
 	}
 	for _, d := range b.dims[:m.inner()] {
