@@ -9,10 +9,10 @@ import (
 	"github.com/gohalo/halo/lower"
 )
 
-// ElidedError says that a program cannot run because its text leaves out the values of constants, as XLA's dumps do with large ones.
+// ElidedError says that a program cannot run because its file leaves out the values of constants, as the texts of XLA's dumps do with large ones.
 type ElidedError struct {
 	File     string
-	Position hlo.Position // of the first such constant
+	Position hlo.Position // of the first such constant, unknown in a proto
 	Constant string
 	Shape    hlo.Shape
 	Others   int // how many more there are
@@ -20,20 +20,22 @@ type ElidedError struct {
 
 // Error names the constant, and the ways to a program that has the values.
 func (e *ElidedError) Error() string {
-	at, more := "", ""
-	if e.Position.IsKnown() {
-		at = fmt.Sprintf("%s:%d:%d: ", e.File, e.Position.Line, e.Position.Col)
-	}
+	more := ""
 	switch {
 	case e.Others == 1:
 		more = ", and so is that of another constant"
 	case e.Others > 1:
 		more = fmt.Sprintf(", and so are those of %d other constants", e.Others)
 	}
-	return fmt.Sprintf(`%serror: the value of constant %s, %v, is elided ({...})%s
-  dump the program as a proto, which has all values: XLA_FLAGS=--xla_dump_hlo_as_proto
+	if !e.Position.IsKnown() {
+		return fmt.Sprintf(`%s: error: there is no value of constant %s, %v%s
+  take another form of the program: a dump of XLA with XLA_FLAGS=--xla_dump_hlo_as_proto, or TensorFlow's stages hlo_serialized and optimized_hlo_serialized
+  or make it an argument of the program, and give its value: halo run --inputs FILE.npz`, e.File, e.Constant, e.Shape.WithoutLayout(), more)
+	}
+	return fmt.Sprintf(`%s:%d:%d: error: the value of constant %s, %v, is elided ({...})%s
+  dump the program as a proto, which has all values: XLA_FLAGS=--xla_dump_hlo_as_proto, or TensorFlow's stage hlo_serialized
   or print them into the text: XLA_FLAGS=--xla_dump_large_constants
-  or make them arguments of the program, and give their values: halo run --inputs FILE.npz`, at, e.Constant, e.Shape.WithoutLayout(), more)
+  or make them arguments of the program, and give their values: halo run --inputs FILE.npz`, e.File, e.Position.Line, e.Position.Col, e.Constant, e.Shape.WithoutLayout(), more)
 }
 
 // orElided is err, or an *ElidedError if it is about a constant that has no value.

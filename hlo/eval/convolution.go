@@ -19,11 +19,16 @@ func convolution(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := newConvolution(c, s)
+	return c.convolved(hlo.AttrsOf[hlo.ConvolutionAttrs](c.In), c.Args[0], c.Args[1], s)
+}
+
+// convolved is the convolution of two arrays to a shape.
+func (c *Call) convolved(a hlo.ConvolutionAttrs, lhs, rhs *hlo.Literal, s hlo.Shape) (*hlo.Literal, error) {
+	g, err := newConvolution(a, lhs.Shape(), rhs.Shape(), s)
 	if err != nil {
 		return nil, err
 	}
-	lhs, rhs, err := operandsAs(s.Type(), c.Args[0], c.Args[1])
+	lhs, rhs, err = operandsAs(s.Type(), lhs, rhs)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +66,7 @@ type convGeometry struct {
 	featureGroups, batchGroups        int
 }
 
-func newConvolution(c *Call, s hlo.Shape) (*convGeometry, error) {
-	a := hlo.AttrsOf[hlo.ConvolutionAttrs](c.In)
+func newConvolution(a hlo.ConvolutionAttrs, lhs, rhs, s hlo.Shape) (*convGeometry, error) {
 	n := a.DimLabels
 	if n == nil || a.Sparsity != nil {
 		return nil, fmt.Errorf("convolution without dim_labels, or with sparsity")
@@ -76,7 +80,7 @@ func newConvolution(c *Call, s hlo.Shape) (*convGeometry, error) {
 	if a.Window != nil {
 		g.window = a.Window.Dims
 	}
-	in, kernel, out := dimsOf(c.Args[0].Shape()), dimsOf(c.Args[1].Shape()), dimsOf(s)
+	in, kernel, out := dimsOf(lhs), dimsOf(rhs), dimsOf(s)
 	rank := len(g.window) + 2
 	for perm, dims := range map[*[]int][]int{&g.inputPerm: in, &g.kernelPerm: kernel, &g.outputPerm: out} {
 		sorted := slices.Sorted(slices.Values(*perm))
@@ -91,12 +95,12 @@ func newConvolution(c *Call, s hlo.Shape) (*convGeometry, error) {
 	g.batchIn, g.batchOut, g.features, g.outputs, g.kernelFeatures = in[0], out[0], in[rank-1], out[rank-1], kernel[rank-1]
 	for i, w := range g.window {
 		if int(w.Size) != kernel[1+i] || w.Stride < 1 || w.BaseDilation < 1 || w.WindowDilation < 1 {
-			return nil, fmt.Errorf("window does not fit a kernel of %v", c.Args[1].Shape())
+			return nil, fmt.Errorf("window does not fit a kernel of %v", rhs)
 		}
 	}
 	if kernel[0] != g.outputs || g.features != g.kernelFeatures*g.featureGroups || g.batchIn != g.batchOut*g.batchGroups ||
 		g.outputs%max(g.featureGroups, g.batchGroups) != 0 || g.featureGroups > 1 && g.batchGroups > 1 {
-		return nil, fmt.Errorf("groups do not divide %v, %v", c.Args[0].Shape(), c.Args[1].Shape())
+		return nil, fmt.Errorf("groups do not divide %v, %v", lhs, rhs)
 	}
 	return g, nil
 }

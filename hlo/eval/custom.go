@@ -49,6 +49,12 @@ var customCalls = map[string]Kernel{
 	"PadToStatic":    padToStatic,
 	"SliceToDynamic": sliceToDynamic,
 
+	"DynamicReduceWindowSamePadding":     sameWindows,
+	"DynamicSelectAndScatterSamePadding": sameScatter,
+	"DynamicConvolutionForward":          dynamicConvolution(placeForward),
+	"DynamicConvolutionInputGrad":        dynamicConvolution(placeInputGradient),
+	"DynamicConvolutionKernelGrad":       dynamicConvolution(placeKernelGradient),
+
 	// The custom calls that XLA's client writes for decompositions on processors without a library for them.
 	"Qr": lapackGeqrf,
 	"ProductOfElementaryHouseholderReflectors": lapackOrgqr,

@@ -79,14 +79,52 @@ func dynamicUpdateSlice(c *Call) (*hlo.Literal, error) {
 	if u.Shape().Type() != l.Shape().Type() {
 		return nil, fmt.Errorf("update of %v in %v", u.Shape(), l.Shape())
 	}
-	at, err := starts(c.Args[2:], dims, sizes)
+	block, source := slices.Clone(sizes), place{bytesOf(u), 0, rowMajor(sizes)}
+	l, err := c.sizedForUpdate(dims, block)
+	if err != nil {
+		return nil, err
+	}
+	at, err := starts(c.Args[2:], dims, block)
 	if err != nil {
 		return nil, err
 	}
 	strides := rowMajor(dims)
 	out := slices.Clone(bytesOf(l))
-	moveBlock(place{out, dot(at, strides), strides}, place{bytesOf(u), 0, rowMajor(sizes)}, sizes, l.Shape().Type().ByteSize())
+	moveBlock(place{out, dot(at, strides), strides}, source, block, l.Shape().Type().ByteSize())
 	return hlo.NewLiteral(l.Shape(), out)
+}
+
+// sizedForUpdate is operand 0 of a dynamic-update-slice with the sizes that the result has. Where an update may be as large as the operand along a
+// dimension of dynamic size, the result has the size of the update; one whose size is not dynamic is cut. Both sizes are changed.
+func (c *Call) sizedForUpdate(dims, block []int) (*hlo.Literal, error) {
+	l, from := c.Args[0], dimsOf(c.Args[0].Shape())
+	base, update := c.In.OperandInstr(0).Shape(), c.In.OperandInstr(1).Shape()
+	if base.IsStatic() || update.Rank() != base.Rank() || len(dims) != base.Rank() || len(block) != len(dims) {
+		return l, nil
+	}
+	for d := range dims {
+		switch {
+		case !base.IsDynamicDimension(d) || base.Dim(d) != update.Dim(d):
+		case update.IsDynamicDimension(d):
+			dims[d] = block[d]
+		default:
+			block[d] = min(block[d], dims[d])
+		}
+	}
+	if slices.Equal(dims, from) {
+		return l, nil
+	}
+	sizes, common := make([]int64, len(dims)), make([]int, len(dims))
+	for d, n := range dims {
+		sizes[d], common[d] = int64(n), min(n, from[d])
+	}
+	s := hlo.MakeShape(l.Shape().Type(), sizes...)
+	if err := c.affordable(s); err != nil {
+		return nil, err
+	}
+	out := make([]byte, s.ByteSize())
+	moveBlock(place{out, 0, rowMajor(dims)}, place{bytesOf(l), 0, rowMajor(from)}, common, s.Type().ByteSize())
+	return hlo.NewLiteral(s, out)
 }
 
 // indexMap says how the index vectors of gather and scatter lead into an operand.

@@ -59,6 +59,9 @@ func reduce(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.agree(c.axesInCommon(c.Args[0].Shape().Rank(), -1)); err != nil {
+		return nil, err
+	}
 	dims := dimsOf(c.Args[0].Shape())
 	reduced, err := axes(hlo.AttrsOf[hlo.DimensionsAttrs](c.In).Dimensions, len(dims))
 	if err != nil {

@@ -78,11 +78,16 @@ func unflatten(n int, dims []int) []int {
 // reduceWindow folds the elements under the window at each position, in row-major order of the window; padding and holes contribute
 // nothing.
 func reduceWindow(c *Call) (*hlo.Literal, error) {
-	p, n, err := c.fold()
+	s, err := c.shape()
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.shape()
+	return c.foldWindows(hlo.AttrsOf[hlo.WindowAttrs](c.In).Window, s)
+}
+
+// foldWindows is reduceWindow with a window and to a shape.
+func (c *Call) foldWindows(w *hlo.Window, s hlo.Shape) (*hlo.Literal, error) {
+	p, n, err := c.fold()
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +95,7 @@ func reduceWindow(c *Call) (*hlo.Literal, error) {
 	if s.IsTuple() {
 		first = s.Elem(0)
 	}
-	g, err := newWindowGrid(hlo.AttrsOf[hlo.WindowAttrs](c.In).Window, dimsOf(c.Args[0].Shape()), dimsOf(first))
+	g, err := newWindowGrid(w, dimsOf(c.Args[0].Shape()), dimsOf(first))
 	if err != nil {
 		return nil, err
 	}
@@ -290,6 +295,11 @@ func selectAndScatter(c *Call) (*hlo.Literal, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.scatterWindows(hlo.AttrsOf[hlo.WindowAttrs](c.In).Window, s)
+}
+
+// scatterWindows is selectAndScatter with a window and to a shape.
+func (c *Call) scatterWindows(w *hlo.Window, s hlo.Shape) (*hlo.Literal, error) {
 	choose, err := c.apply(0)
 	if err != nil {
 		return nil, err
@@ -307,7 +317,7 @@ func selectAndScatter(c *Call) (*hlo.Literal, error) {
 	if !slices.Equal(dimsOf(s), dimsOf(c.Args[0].Shape())) || s.Type() != c.Args[2].Shape().Type() || choose.types[choose.results[0]] != hlo.PRED {
 		return nil, fmt.Errorf("a result of %v for %v", s, c.Args[0].Shape())
 	}
-	g, err := newWindowGrid(hlo.AttrsOf[hlo.WindowAttrs](c.In).Window, dimsOf(c.Args[0].Shape()), dimsOf(c.Args[1].Shape()))
+	g, err := newWindowGrid(w, dimsOf(c.Args[0].Shape()), dimsOf(c.Args[1].Shape()))
 	if err != nil {
 		return nil, err
 	}

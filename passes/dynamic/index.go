@@ -43,14 +43,18 @@ func dynamicUpdateSlice(b *body, in hlo.Instruction) bool {
 	v, u := b.operand(0), b.operand(1)
 	base, update := v.data, u.data
 	var first []hlo.InstrID
-	var beyond []int
+	var beyond, replaced []int
+	sizes := slices.Clone(v.sizes)
 	for d := range v.sizes {
 		i := b.operand(d + 2).data
 		t := b.at.Shape(i).Type()
 		n, k := b.size(v, d), b.size(u, d)
+		whole := v.shape.Dim(d) == u.shape.Dim(d)
 		switch {
 		case v.sizes[d] == hlo.NoInstr && u.sizes[d] == hlo.NoInstr:
-		case v.shape.Dim(d) == u.shape.Dim(d) && b.sameNumber(n, k):
+		case whole && b.sameNumber(n, k):
+		case whole && v.sizes[d] != hlo.NoInstr && u.sizes[d] != hlo.NoInstr: // the update brings its size
+			sizes[d], replaced = k, append(replaced, d)
 		case !holds(t, v.shape.Dim(d)):
 			return false
 		default:
@@ -62,10 +66,13 @@ func dynamicUpdateSlice(b *body, in hlo.Instruction) bool {
 		}
 		first = append(first, i)
 	}
-	if len(beyond) == 0 {
-		return b.kept(v.sizes, append([]hlo.InstrID{base, update}, first...)...)
-	}
 	zero := b.at.Int(v.shape.Type(), 0)
+	if len(replaced) > 0 {
+		base = b.mask(v, zero, replaced...)
+	}
+	if len(beyond) == 0 {
+		return b.kept(sizes, append([]hlo.InstrID{base, update}, first...)...)
+	}
 	for _, d := range beyond {
 		base = b.at.Pad(base, zero, d, 0, u.shape.Dim(d))
 	}
@@ -74,7 +81,7 @@ func dynamicUpdateSlice(b *body, in hlo.Instruction) bool {
 		update = b.at.Select(b.inside(u.shape.Dimensions(), d, u.sizes[d]), update, there)
 	}
 	whole := b.at.DynamicUpdateSlice(base, update, first...)
-	return b.becomes(array(in.Shape(), b.at.Slice(whole, make([]int64, v.shape.Rank()), v.shape.Dimensions()), v.sizes))
+	return b.becomes(array(in.Shape(), b.at.Slice(whole, make([]int64, v.shape.Rank()), v.shape.Dimensions()), sizes))
 }
 
 // limits is, for each component of the index vectors, the greatest at which a block lies within the operand, of the shape of the indices; and whether some is not known.
