@@ -45,6 +45,10 @@ func (e *env) programs(dir string) ([]place, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: error: %w", dir, err)
 	}
+	if len(files) == 0 && slices.Contains(others, savedModel) {
+		return nil, fmt.Errorf("%s: error: no programs in this directory: it is a SavedModel, and %s has a graph of TensorFlow, not HLO; halo fmt %[2]s says how to get that",
+			dir, filepath.Join(dir, savedModel))
+	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s: error: no programs in this directory: looked for %s, and files that begin as a program does",
 			dir, strings.Join(extensions, ", "))
@@ -52,6 +56,9 @@ func (e *env) programs(dir string) ([]place, error) {
 	e.noteSkipped(dir, others)
 	return files, nil
 }
+
+// savedModel is the file of a SavedModel of TensorFlow that has its graph.
+const savedModel = "saved_model.pb"
 
 // noteSkipped says which files of a directory or archive hold no program.
 func (e *env) noteSkipped(name string, others []string) {

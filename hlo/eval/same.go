@@ -47,7 +47,7 @@ func sameScatter(c *Call) (*hlo.Literal, error) {
 func (c *Call) sameWindow() (*hlo.Window, []int64, error) {
 	w := hlo.AttrsOf[hlo.CustomCallAttrs](c.In).Window
 	if len(c.Args) == 0 || w == nil || len(w.Dims) != c.Args[0].Shape().Rank() {
-		return nil, nil, fmt.Errorf("no window for each dimension of the operand")
+		return nil, nil, fmt.Errorf("there is no window for each dimension of the operand: StableHLO has no place for it, HLO has")
 	}
 	if len(c.Args) != 3 && (len(c.Args)%2 != 0 || c.In.NumCallees() != 1) {
 		return nil, nil, fmt.Errorf("%d operands and %d computations", len(c.Args), c.In.NumCallees())
@@ -100,7 +100,7 @@ func dynamicConvolution(place func(c *Call, a *hlo.CustomCallAttrs, window []hlo
 		a := hlo.AttrsOf[hlo.CustomCallAttrs](c.In)
 		n := a.DimLabels
 		if len(c.Args) < 2 || n == nil || a.Window == nil {
-			return nil, fmt.Errorf("a convolution without operands, dim_labels or window")
+			return nil, fmt.Errorf("there are no operands, dim_labels or window: StableHLO has no place for the latter two, HLO has")
 		}
 		lhs, rhs := c.Args[len(c.Args)-2], c.Args[len(c.Args)-1]
 		l, r, rank := lhs.Shape(), rhs.Shape(), len(a.Window.Dims)+2

@@ -48,13 +48,14 @@ func findModule(data []byte) (module, config rawMsg, err error) {
 	if msg, _, ok := openUnoptimized(data); ok {
 		return first(msg, modulesModule), nil, nil
 	}
+	message := data
 	for around := 0; ; around++ {
 		if looksLikeModule(data) {
 			return data, config, nil
 		}
 		inner := first(data, modulesModule)
 		if inner == nil || around == 2 {
-			return nil, nil, errorf("no module in it")
+			return nil, nil, noModule(message)
 		}
 		data, config = inner, first(data, modulesConfig)
 	}

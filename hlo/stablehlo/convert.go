@@ -316,6 +316,9 @@ func (c *converter) unknownOp(op *mlir.Op) {
 	switch {
 	case dialect == "cf":
 		c.fail(op, "'%s': unstructured control flow is not StableHLO", op.Name)
+	case op.Name == "mhlo.unknown":
+		c.failHint(op, "take the program as HLO, which has it; a reshape to sizes that are computed is such an instruction",
+			"'%s' stands for an instruction of HLO that XLA did not write as StableHLO", op.Name)
 	case isKnownDialect(dialect):
 		if near := nearestRow(op.Name); near != "" {
 			c.failHint(op, "did you mean '"+near+"'?", "'%s' is unknown", op.Name)
