@@ -49,11 +49,11 @@ var customCalls = map[string]Kernel{
 	"PadToStatic":    padToStatic,
 	"SliceToDynamic": sliceToDynamic,
 
-	"DynamicReduceWindowSamePadding":     sameWindows,
-	"DynamicSelectAndScatterSamePadding": sameScatter,
-	"DynamicConvolutionForward":          dynamicConvolution(placeForward),
-	"DynamicConvolutionInputGrad":        dynamicConvolution(placeInputGradient),
-	"DynamicConvolutionKernelGrad":       dynamicConvolution(placeKernelGradient),
+	"DynamicReduceWindowSamePadding":     paddedByRule(sameWindows),
+	"DynamicSelectAndScatterSamePadding": paddedByRule(sameScatter),
+	"DynamicConvolutionForward":          paddedByRule(dynamicConvolution(placeForward)),
+	"DynamicConvolutionInputGrad":        paddedByRule(dynamicConvolution(placeInputGradient)),
+	"DynamicConvolutionKernelGrad":       paddedByRule(dynamicConvolution(placeKernelGradient)),
 
 	// The custom calls that XLA's client writes for decompositions on processors without a library for them.
 	"Qr": lapackGeqrf,

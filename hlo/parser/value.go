@@ -205,6 +205,10 @@ func (p *parser) enum(v reflect.Value, f *hlo.AttrField) {
 	p.enumInto(v.Addr().Interface().(hlo.Enum), what, f.Fold)
 }
 
+// unspecifiedVersion is what XLA prints for the custom calls of its client that name no version, TensorFlow's among them, and does not read. It
+// calls such a call as one of the original version.
+const unspecifiedVersion = "API_VERSION_UNSPECIFIED"
+
 // enumInto reads one of the spellings of dst, a pointer to an enumeration.
 func (p *parser) enumInto(dst hlo.Enum, what string, fold bool) {
 	p.space()
@@ -219,6 +223,10 @@ func (p *parser) enumInto(dst hlo.Enum, what string, fold bool) {
 			reflect.ValueOf(dst).Elem().SetUint(uint64(i))
 			return
 		}
+	}
+	if v, ok := dst.(*hlo.APIVersion); ok && word == unspecifiedVersion {
+		*v = hlo.APIOriginal
+		return
 	}
 	p.failHint(at, didYouMean(word, names), "expects %s but sees: %s, error: one of %s", what, word, nonEmpty(names))
 }

@@ -140,7 +140,8 @@ func decodeLiteralAs(m *literalMsg, s hlo.Shape) (*hlo.Literal, error) {
 	t := s.Type()
 	data := *m.elementField(t)
 	switch {
-	case len(data) == 0 && s.NumElements() > 0: // what TensorFlow gives as optimized_hlo_proto_serialized is without data
+	case len(data) == 0 && len(m.Tuple) == 0 && 0 < s.ByteSize() && s.ByteSize() <= maxUnpacked:
+		// What TensorFlow gives as optimized_hlo_proto_serialized is without data. Of more than a message can hold there never was any.
 		return hlo.NewElidedLiteral(s), nil
 	case isVarint(t):
 		if n := countVarints(data); int64(n) != s.NumElements() {

@@ -147,11 +147,15 @@ func TestMalformed(t *testing.T) {
 	}
 	_, err := proto.Decode(program(parameter))
 	require.NoError(t, err)
+	graph := field(1, join(field(1, []byte("x")), field(2, []byte("Placeholder"))))
 	negate := func(parts ...[]byte) []byte {
 		return join(field(1, []byte("n")), field(2, []byte("negate")), number(35, 1), join(parts...))
 	}
 	for want, b := range map[string][]byte{
 		"no module in it": []byte("HloModule m"),
+		"no module in it: it is a SavedModel, a graph of TensorFlow. HLO of a function is f.experimental_get_compiler_ir(*args)(stage='hlo_serialized') in Python, where f is a tf.function with jit_compile=True, and an XlaCallModule of the graph has StableHLO in its attribute 'module'": join(
+			number(1, 1), field(2, join(field(1, nil), field(2, graph)))),
+		"no module in it: it is a graph of TensorFlow. HLO of a function is f.experimental_get_compiler_ir(*args)(stage='hlo_serialized') in Python, where f is a tf.function with jit_compile=True": graph,
 		"computations[0].instructions[1]: unknown opcode \"nope\"":      program(parameter, join(field(2, []byte("nope")), shape)),
 		"computations[0].instructions[0]: unknown opcode \"nope\"":      program(join(field(2, []byte("nope")), shape)),
 		"computations[0].instructions[1].shape: missing":                program(parameter, negate()),
@@ -167,6 +171,10 @@ func TestMalformed(t *testing.T) {
 		require.ErrorAs(t, err, &format, want)
 		assert.Equal(t, "malformed HLO proto: "+want, err.Error())
 	}
+	// Constants without data are elided ones: TensorFlow's stage optimized_hlo_proto_serialized has none.
+	m, err := proto.Decode(program(join(field(1, []byte("c")), field(2, []byte("constant")), shape, field(8, field(1, shape[2:])))))
+	require.NoError(t, err)
+	assert.True(t, m.Entry().Root().Literal().IsElided())
 }
 
 func FuzzDecode(f *testing.F) {
