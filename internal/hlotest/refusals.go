@@ -13,6 +13,7 @@ var refusals = []refusal{
 	{"its result is its operand", "so do those that halo knows"},
 	{"a sparse product of", "and their operands fit or not"},
 	{"trsm of matrices that do not fit", "those of calls to LAPACK, too"},
+	{"windows that are padded by a rule", "and their windows and sizes"},
 	{"in its backend_config", "some printers leave out what such a call computes"},
 	{"of which one runs", "the number of devices is chosen when a program is run"},
 	{"devices gather", "so is that of a group of all devices"},
