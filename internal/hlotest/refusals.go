@@ -22,6 +22,7 @@ var refusals = []refusal{
 	{"with dynamic dimensions", "sizes are data, and those of two operands have to agree"},
 	{"operands of sizes", "so have those of an elementwise op"},
 	{"for a result of sizes", "a static operand may be too small for the size of the other"},
+	{"a block of size", "and too small for a block that replaces a part of it"},
 	{"of the sizes of", "whether the elements of a reshape fill its result is data, too"},
 	{"broadcast to the dynamic shape", "XLA's verifier lets a broadcast add a dynamic dimension, which has no size"},
 	{", of another form", "a bitcast that moves a dynamic dimension shows the memory behind the array's elements, which XLA's verifier allows"},
