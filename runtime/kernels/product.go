@@ -29,6 +29,7 @@ type product[T gemm.Number] struct {
 	quads  *gemm.Quads // if elements are quads of bytes
 
 	code           *codedProduct[T]   // of small matrices, or nil
+	zeros          *sparseRows[T]     // of operands that may have many, or nil
 	placed         func() *placedRows // if the left side is read where it is; they are found by the first run
 	kernel         gemm.Kernel[T]
 	blockN, tasksN int
@@ -111,7 +112,7 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 			return p.bindLoops(r.run), true
 		}
 	}
-	p.code = p.coded()
+	p.code, p.zeros = p.coded(), p.sparse(e)
 	var data []byte
 	constant := p.rhs.kind == inInput
 	if constant {
@@ -264,6 +265,7 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 	p.ends.before(f)
 	p.rewrite(f)
 	switch {
+	case p.zeros != nil && p.zeros.run(f):
 	case p.code != nil && p.code.run(f):
 	case p.k == 0:
 		clear(p.out.of(f))
