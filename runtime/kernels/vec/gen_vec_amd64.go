@@ -1661,20 +1661,10 @@ func sumRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointe
 //go:noescape
 func greatestRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// greatestPairsF32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
-//
-//go:noescape
-func greatestPairsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // leastRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// leastPairsF32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
-//
-//go:noescape
-func leastPairsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // productRunsF32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
@@ -1691,20 +1681,10 @@ func sumRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointe
 //go:noescape
 func greatestRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// greatestPairsF64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
-//
-//go:noescape
-func greatestPairsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // leastRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// leastPairsF64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
-//
-//go:noescape
-func leastPairsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // productRunsF64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
@@ -3816,20 +3796,10 @@ func sumRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func greatestRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// greatestPairsF32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
-//
-//go:noescape
-func greatestPairsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // leastRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// leastPairsF32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
-//
-//go:noescape
-func leastPairsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // productRunsF32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
@@ -3846,20 +3816,10 @@ func sumRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func greatestRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// greatestPairsF64AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
-//
-//go:noescape
-func greatestPairsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // leastRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
 func leastRunsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// leastPairsF64AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
-//
-//go:noescape
-func leastPairsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // productRunsF64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //

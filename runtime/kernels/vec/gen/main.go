@@ -17,6 +17,7 @@
 //	double.go   functions of f32 that are computed in f64
 //	power.go    powers of f64
 //	reduce.go   sums and extremes
+//	extreme.go  the latter where nothing is NaN
 //	runs.go     the same of short runs that follow each other
 //	window.go   the same of runs, element by element
 //	scatter.go  folds of lines and of elements into those that lists say

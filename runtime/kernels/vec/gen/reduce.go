@@ -11,23 +11,20 @@ import (
 // reductions fold n elements at a into one at d. There are as many chains as in 256 bytes: element i belongs to chain i modulo their
 // number, and chains are folded by halves. So all widths of vectors, and Go, compute the same bits.
 func reductions() (all []kernel) {
-	fold := func(key string, lane int, identity uint64, body func(m *machine, x, y vector) vector, wideOnly bool) {
+	foldBy := func(key string, lane int, identity uint64, by folding, wideOnly bool) {
 		all = append(all, kernel{key: key, doc: "folds n elements at a into one at d.", lane: lane, wideOnly: wideOnly, chunk: chainBytes / lane,
-			whole: func(m *machine) { m.reduce(identity, body) }})
+			whole: func(m *machine) { m.reduce(elements(m.lane), identity, by) }})
+	}
+	fold := func(key string, lane int, identity uint64, body func(m *machine, x, y vector) vector, wideOnly bool) {
+		foldBy(key, lane, identity, folding{any: body}, wideOnly)
 	}
 	for typ, lane := range pairs("f32", 4, "f64", 8) {
-		code := func(x float64) uint64 {
-			if lane == 8 {
-				return math.Float64bits(x)
-			}
-			return uint64(math.Float32bits(float32(x)))
+		both := func(key string, identity float64, by folding) {
+			foldBy(key+"."+typ, lane, floatCode(identity, lane), by, false)
 		}
-		both := func(key string, identity float64, body func(m *machine, x, y vector) vector) {
-			fold(key+"."+typ, lane, code(identity), body, false)
-		}
-		both("sum", 0, func(m *machine, x, y vector) vector { return m.add(x, y) })
-		both("greatest", math.Inf(-1), (*machine).maximum)
-		both("least", math.Inf(1), (*machine).minimum)
+		both("sum", 0, folding{any: func(m *machine, x, y vector) vector { return m.add(x, y) }})
+		both("greatest", math.Inf(-1), greatest)
+		both("least", math.Inf(1), least)
 	}
 	for typ, lane := range pairs("f32", 4, "f64", 8) {
 		fold("magnitude."+typ, lane, 0, func(m *machine, x, y vector) vector { return m.integer3("MAXU", m.abs(x), m.abs(y)) }, lane == 8)
@@ -45,14 +42,14 @@ func reductions() (all []kernel) {
 	}
 	for _, typ := range []string{"bf16", "f16"} {
 		in := map[string]form{"bf16": brain, "f16": halves}[typ]
-		narrow := func(name string, identity float64, body func(m *machine, x, y vector) vector) {
-			pattern := uint64(math.Float32bits(float32(identity)))
+		narrow := func(name string, identity float64, by folding) {
+			pattern := floatCode(identity, 4)
 			all = append(all, kernel{key: name + "." + typ, doc: "folds n elements at a, as f32, into one f32 at d.", lane: 4, in: []form{in}, chunk: chainBytes / 4,
-				whole: func(m *machine) { m.reduceFrom(in, pattern, body) }})
+				whole: func(m *machine) { m.reduce(in, pattern, by) }})
 		}
-		narrow("sum", 0, func(m *machine, x, y vector) vector { return m.add(x, y) })
-		narrow("greatest", math.Inf(-1), (*machine).maximum)
-		narrow("least", math.Inf(1), (*machine).minimum)
+		narrow("sum", 0, folding{any: func(m *machine, x, y vector) vector { return m.add(x, y) }})
+		narrow("greatest", math.Inf(-1), greatest)
+		narrow("least", math.Inf(1), least)
 	}
 	for _, op := range []string{"and", "or", "xor"} {
 		identity := map[string]uint64{"and": ^uint64(0)}[op]
@@ -64,12 +61,19 @@ func reductions() (all []kernel) {
 // chainBytes is the size of one element of every chain.
 const chainBytes = 256
 
-func (m *machine) reduce(identity uint64, body func(m *machine, x, y vector) vector) {
-	m.reduceFrom(elements(m.lane), identity, body)
+// reduce folds elements of a form in memory. Where some are NaN, it begins again with what serves them, too.
+func (m *machine) reduce(in form, identity uint64, by folding) {
+	if by.usual != nil {
+		m.reduceChains(in, identity, by.usual, "usual_", "nan")
+		m.JMP(operand.LabelRef("done"))
+		m.Label("nan")
+	}
+	m.reduceChains(in, identity, by.any, "", "")
+	m.Label("done")
 }
 
-// reduceFrom is reduce for elements of a form in memory.
-func (m *machine) reduceFrom(in form, identity uint64, body func(m *machine, x, y vector) vector) {
+// reduceChains is reduce by body, with labels of its own. It jumps to a label when it comes to NaN, if that is not empty.
+func (m *machine) reduceChains(in form, identity uint64, body func(m *machine, x, y vector) vector, labels, nan string) {
 	n, x := m.argument("n"), m.argument("a")
 	chains := make([]vector, chainBytes/m.width())
 	for i := range chains {
@@ -79,30 +83,40 @@ func (m *machine) reduceFrom(in form, identity uint64, body func(m *machine, x, 
 	set := func(i int, to vector) { m.float("VMOVA", to, chains[i]) }
 	all := operand.I32(int32(chainBytes / m.lane))
 	m.CMPQ(n, all)
-	m.JLT(operand.LabelRef("rest"))
-	m.Label("many")
+	m.JLT(operand.LabelRef(labels + "rest"))
+	m.Label(labels + "many")
 	for at := 0; at < chainBytes/m.lane*in.size; at += 64 {
 		m.PREFETCHT0(operand.Mem{Base: x, Disp: 2048 + at})
 	}
-	for i := range chains {
-		at := operand.Mem{Base: x, Disp: i * m.lanes() * in.size}
-		if in.load != nil {
-			set(i, body(m, chains[i], in.load(m, at, nil)))
-		} else {
-			set(i, body(m, chains[i], m.copyOf(at)))
+	const together = 2 // vectors that are looked through for NaN
+	for i := 0; i < len(chains); i += together {
+		var read [together]vector
+		for j := range read {
+			at := operand.Mem{Base: x, Disp: (i + j) * m.lanes() * in.size}
+			if in.load != nil {
+				read[j] = in.load(m, at, nil)
+			} else {
+				read[j] = m.copyOf(at)
+			}
+		}
+		if nan != "" {
+			m.jumpIfNaN(nan, read[:]...)
+		}
+		for j, v := range read {
+			set(i+j, body(m, chains[i+j], v))
 		}
 	}
 	m.ADDQ(operand.I32(int32(chainBytes/m.lane*in.size)), x)
 	m.SUBQ(all, n)
 	m.CMPQ(n, all)
-	m.JGE(operand.LabelRef("many"))
-	m.Label("rest")
+	m.JGE(operand.LabelRef(labels + "many"))
+	m.Label(labels + "rest")
 	for i := range chains {
 		if !m.wide && (m.lane < 4 || in.load != nil) {
 			break // no masked loads: the rest is the caller's
 		}
 		m.TESTQ(n, n)
-		m.JLE(operand.LabelRef("fold"))
+		m.JLE(operand.LabelRef(labels + "fold"))
 		mask := m.tail(n)
 		v := m.vector()
 		at := operand.Mem{Base: x, Disp: i * m.lanes() * in.size}
@@ -120,10 +134,13 @@ func (m *machine) reduceFrom(in form, identity uint64, body func(m *machine, x, 
 			m.float("VMASKMOV", at, mask, v)
 			m.float("VBLENDV", mask, v, m.copyOf(m.pattern(identity)), v)
 		}
+		if nan != "" {
+			m.jumpIfNaN(nan, v)
+		}
 		set(i, body(m, chains[i], v))
 		m.SUBQ(operand.I32(int32(m.lanes())), n)
 	}
-	m.Label("fold")
+	m.Label(labels + "fold")
 	for len(chains) > 1 {
 		half := len(chains) / 2
 		for i := range half {
@@ -131,7 +148,7 @@ func (m *machine) reduceFrom(in form, identity uint64, body func(m *machine, x, 
 		}
 		chains = chains[:half]
 	}
-	v := m.joinLanes(chains[0], body)
+	v := m.joinLanes(chains[0], m.lanes(), body)
 	d := operand.Mem{Base: m.argument("d")}
 	switch m.lane {
 	case 8:
@@ -148,9 +165,13 @@ func (m *machine) reduceFrom(in form, identity uint64, body func(m *machine, x, 
 	}
 }
 
-// joinLanes folds the lanes of a vector, by halves, into the first one; lanes of less than 32 bits into the first 32 bits.
-func (m *machine) joinLanes(v vector, body func(m *machine, x, y vector) vector) vector {
+// joinLanes folds the lanes of a vector, by halves, into the first one; lanes of less than 32 bits into the first 32 bits. Lanes behind those in use change nothing.
+func (m *machine) joinLanes(v vector, used int, body func(m *machine, x, y vector) vector) vector {
+	half := m.lanes()
 	swapped := func(name string, imm uint8, twice bool) {
+		if half /= 2; used <= half {
+			return
+		}
 		d := m.vector()
 		if twice {
 			m.op(name, operand.U8(imm), v, v, d)

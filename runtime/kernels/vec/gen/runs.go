@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -16,22 +17,18 @@ func runFolds() (all []kernel) {
 	add := func(key string, lane int, whole func(m *machine)) {
 		all = append(all, kernel{key: key, doc: "folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.", lane: lane, whole: whole})
 	}
-	// Extremes, and sums of integers, are the same in any order.
-	anyOrder := func(name, typ string, lane, beside int, identity uint64, body func(m *machine, x, y vector) vector) {
-		add(name+runs+typ, lane, func(m *machine) { m.reduceRuns(beside, identity, body) })
+	// Extremes of integers, and sums of them, are the same in any order.
+	anyOrder := func(name, typ string, lane int, identity uint64, body func(m *machine, x, y vector) vector) {
+		add(name+runs+typ, lane, func(m *machine) { m.reduceRuns(mostBeside, identity, folding{any: body}) })
 		all = append(all, kernel{key: name + "-pairs." + typ, doc: "folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.", lane: lane,
 			whole: func(m *machine) { m.reducePairs(body) }})
 	}
 	for typ, lane := range pairs("f32", 4, "f64", 8) {
-		code := func(x float64) uint64 {
-			if lane == 8 {
-				return math.Float64bits(x)
-			}
-			return uint64(math.Float32bits(float32(x)))
-		}
-		add("sum"+runs+typ, lane, func(m *machine) { m.reduceRuns(0, 0, func(m *machine, x, y vector) vector { return m.add(x, y) }) })
-		anyOrder("greatest", typ, lane, mostBeside/lane, code(math.Inf(-1)), (*machine).maximum)
-		anyOrder("least", typ, lane, mostBeside/lane, code(math.Inf(1)), (*machine).minimum)
+		add("sum"+runs+typ, lane, func(m *machine) {
+			m.reduceRuns(0, 0, folding{any: func(m *machine, x, y vector) vector { return m.add(x, y) }})
+		})
+		add("greatest"+runs+typ, lane, func(m *machine) { m.reduceRuns(0, floatCode(math.Inf(-1), lane), greatest) })
+		add("least"+runs+typ, lane, func(m *machine) { m.reduceRuns(0, floatCode(math.Inf(1), lane), least) })
 		add("product"+runs+typ, lane, func(m *machine) { m.onlyBeside(func(m *machine, x, y vector) vector { return m.mul(x, y) }) })
 	}
 	integer := func(name string) func(m *machine, x, y vector) vector {
@@ -49,7 +46,7 @@ func runFolds() (all []kernel) {
 			case lane < 4 && op.name != "sum":
 				add(op.name+runs+typ, lane, func(m *machine) { m.narrowBeside(integer(op.instruction)) })
 			case lane >= 4:
-				anyOrder(op.name, typ, lane, mostIntegersBeside, op.identity, integer(op.instruction))
+				anyOrder(op.name, typ, lane, op.identity, integer(op.instruction))
 				for i := range 2 {
 					all[len(all)-1-i].wideOnly = lane == 8 && op.name != "sum"
 				}
@@ -59,24 +56,21 @@ func runFolds() (all []kernel) {
 	return all
 }
 
-// Up to so many bytes, or integers, of a run it is better to fold many runs beside each other than one along itself: extremes of floats are several instructions.
-const (
-	mostBeside         = 128
-	mostIntegersBeside = 9
-)
+// mostBeside is up to how many integers of a run it is better to fold many runs beside each other than one along itself.
+const mostBeside = 9
 
 // reduceRuns folds as many runs as there are lanes at once if runs have no more elements than beside says, and what is left, or all, one by one.
-func (m *machine) reduceRuns(beside int, identity uint64, body func(m *machine, x, y vector) vector) {
+func (m *machine) reduceRuns(beside int, identity uint64, by folding) {
 	n, d, x, last := m.argument("n"), m.argument("d"), m.argument("a"), m.argument("c")
 	if beside > 0 {
 		m.CMPQ(n, operand.I32(int32(beside)))
 		m.JG(operand.LabelRef("along"))
-		m.besides(body, n, d, x, last)
+		m.besides(by.any, n, d, x, last)
 		m.CMPQ(d, last)
 		m.JG(operand.LabelRef("done"))
 		m.Label("along")
 	}
-	m.alongRuns(identity, body, n, d, x, last)
+	m.alongRuns(identity, by, n, d, x, last)
 }
 
 // onlyBeside folds as many runs as there are lanes at once, each in order. Their number is a multiple of that.
@@ -219,58 +213,109 @@ func (m *machine) gathered(x, k reg.Register, places vector) vector {
 const vectorsOfRun = 4
 
 // alongRuns folds runs, each as reduce does, where no chain has more than one element: those without any change nothing.
-func (m *machine) alongRuns(identity uint64, body func(m *machine, x, y vector) vector, n, d, x, last reg.Register) {
+func (m *machine) alongRuns(identity uint64, by folding, n, d, x, last reg.Register) {
 	first, none := m.vector(), m.copyOf(m.pattern(identity))
 	m.op(map[int]string{4: "VBROADCASTSS", 8: "VBROADCASTSD"}[m.lane], operand.Mem{Base: m.argument("b")}, first)
 	bytes := m.GP64()
 	m.MOVQ(n, bytes)
 	m.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(m.lane)))), bytes)
-	for vectors := 1; vectors <= vectorsOfRun; vectors++ {
-		next := fmt.Sprintf("longer%d", vectors)
-		if vectors < vectorsOfRun {
-			m.CMPQ(n, operand.I32(int32(m.lanes())))
-			m.JG(operand.LabelRef(next))
-		}
-		mask, again := m.tail(n), fmt.Sprintf("runs%d", vectors)
-		m.Label(again)
-		chains := make([]vector, vectors)
-		for i := range chains {
-			at := operand.Mem{Base: x, Disp: i * m.width()}
-			v := none
-			switch {
-			case i < vectors-1:
-				v = m.copyOf(at)
-			case m.wide:
-				v = m.copyOf(none)
-				m.float("VMOVU", at, mask, v)
-			default:
-				v = m.vector()
-				m.float("VMASKMOV", at, mask, v)
-				m.float("VBLENDV", mask, v, none, v)
-			}
-			chains[i] = body(m, none, v)
-		}
-		for half := 2; half > 0; half /= 2 {
-			for i := half; i < len(chains); i++ {
-				chains[i-half] = body(m, chains[i-half], chains[i])
-			}
-			chains = chains[:min(half, len(chains))]
-		}
-		v := body(m, first, m.joinLanes(chains[0], body))
+	store := func(v vector) {
 		if m.lane == 8 {
 			m.VMOVSD(v.AsX(), operand.Mem{Base: d})
 		} else {
 			m.VMOVSS(v.AsX(), operand.Mem{Base: d})
 		}
+	}
+	lengths := []int{m.lanes()} // up to which there is a loop
+	if by.usual != nil {
+		lengths = []int{m.lanes() / 4, m.lanes() / 2, m.lanes()}
+	}
+	for vectors := 2; vectors <= vectorsOfRun; vectors++ {
+		lengths = append(lengths, vectors*m.lanes())
+	}
+	type unusual struct {
+		read           []vector
+		label, goingOn string
+		used           int
+	}
+	var rest []unusual
+	for i, length := range lengths {
+		next := fmt.Sprintf("longer%d", i)
+		vectors := (length-1)/m.lanes() + 1
+		if i < len(lengths)-1 {
+			m.CMPQ(n, operand.I32(int32(length-(vectors-1)*m.lanes())))
+			m.JG(operand.LabelRef(next))
+		}
+		mask, again := m.tail(n), fmt.Sprintf("runs%d", i)
+		m.Label(again)
+		if vectors == 1 { // which is masked, and such loads alone do not make the processor read ahead
+			m.PREFETCHT0(operand.Mem{Base: x, Disp: 2048})
+		}
+		read := make([]vector, vectors)
+		for i := range read {
+			at := operand.Mem{Base: x, Disp: i * m.width()}
+			switch {
+			case i < vectors-1:
+				read[i] = m.copyOf(at)
+			case m.wide:
+				read[i] = m.copyOf(none)
+				m.float("VMOVU", at, mask, read[i])
+			default:
+				read[i] = m.vector()
+				m.float("VMASKMOV", at, mask, read[i])
+				m.float("VBLENDV", mask, read[i], none, read[i])
+			}
+		}
+		used := min(length, m.lanes())
+		if by.usual != nil {
+			slow := unusual{read, fmt.Sprintf("nan%d", i), fmt.Sprintf("next%d", i), used}
+			m.jumpIfNaN(slow.label, append(slices.Clone(read), first)...)
+			store(by.usual(m, first, m.joinLanes(m.joinVectors(slices.Clone(read), by.usual), used, by.usual)))
+			m.Label(slow.goingOn)
+			rest = append(rest, slow)
+		} else {
+			store(m.foldRun(first, none, read, used, by.any))
+		}
 		m.ADDQ(bytes, x)
 		m.ADDQ(operand.I32(int32(m.lane)), d)
 		m.CMPQ(d, last)
 		m.JLE(operand.LabelRef(again))
-		if vectors < vectorsOfRun {
-			m.JMP(operand.LabelRef("done"))
-			m.Label(next)
+		if i == len(lengths)-1 {
+			break
+		}
+		m.JMP(operand.LabelRef("done"))
+		m.Label(next)
+		if length%m.lanes() == 0 {
 			m.SUBQ(operand.I32(int32(m.lanes())), n)
 		}
 	}
+	if len(rest) > 0 {
+		m.JMP(operand.LabelRef("done"))
+	}
+	for _, u := range rest {
+		m.Label(u.label)
+		store(m.foldRun(first, none, u.read, u.used, by.any))
+		m.JMP(operand.LabelRef(u.goingOn))
+	}
 	m.Label("done")
+}
+
+// foldRun folds the elements that were read onto the first.
+func (m *machine) foldRun(first, none vector, read []vector, used int, body func(m *machine, x, y vector) vector) vector {
+	chains := make([]vector, len(read))
+	for i, v := range read {
+		chains[i] = body(m, none, v)
+	}
+	return body(m, first, m.joinLanes(m.joinVectors(chains, body), used, body))
+}
+
+// joinVectors folds vectors, up to vectorsOfRun, by halves into one.
+func (m *machine) joinVectors(chains []vector, body func(m *machine, x, y vector) vector) vector {
+	for half := vectorsOfRun / 2; half > 0; half /= 2 {
+		for i := half; i < len(chains); i++ {
+			chains[i-half] = body(m, chains[i-half], chains[i])
+		}
+		chains = chains[:min(half, len(chains))]
+	}
+	return chains[0]
 }
