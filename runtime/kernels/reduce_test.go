@@ -161,31 +161,38 @@ func TestFusedRowLanes(t *testing.T) {
 // TestExtremes finds not-a-numbers and zeros of both signs where the evaluator finds them.
 func TestExtremes(t *testing.T) {
 	for _, typ := range []string{"f32", "bf16", "f16"} {
-		testExtremes(t, typ)
+		for _, columns := range []int{17, 20, 32, 33, 64, 65, 100, 1200} {
+			testExtremes(t, typ, columns)
+		}
 	}
 }
 
-func testExtremes(t *testing.T, typ string) {
-	s := siteOf(t, strings.ReplaceAll("(T[8], s32[8]) fusion(T[8,1200], T[]), kind=kInput, calls={ x = T[8,1200] parameter(0) i = T[] parameter(1) n = s32[8,1200] iota(), "+
-		"iota_dimension=1 z = s32[] constant(0) ROOT r = ( T[8], s32[8]) reduce(x, n, i, z), dimensions={1}, to_apply="+argmax+" }", "T[", typ+"["))
+func testExtremes(t *testing.T, typ string, columns int) {
+	t.Helper()
+	s := siteOf(t, strings.NewReplacer("T[", typ+"[", "C]", fmt.Sprint(columns)+"]").Replace("(T[9], s32[9]) fusion(T[9,C], T[]), kind=kInput, calls={ x = T[9,C] parameter(0) i = T[] parameter(1) n = s32[9,C] iota(), "+
+		"iota_dimension=1 z = s32[] constant(0) ROOT r = ( T[9], s32[9]) reduce(x, n, i, z), dimensions={1}, to_apply="+argmax+" }"))
 	bound, ok := chooseFast(s)
 	require.True(t, ok)
-	x, init := elems[float32](runtime.AlignedBytes(8*1200*4)), elems[float32](runtime.AlignedBytes(4))
+	x, init := elems[float32](runtime.AlignedBytes(int64(9*columns*4))), elems[float32](runtime.AlignedBytes(4))
 	nan, inf, zero := float32(math.NaN()), float32(math.Inf(1)), float32(0)
 	init[0] = -inf
 	for i := range x {
 		x[i] = -1
 	}
-	row := func(i int) []float32 { return x[i*1200:][:1200] }
-	row(0)[700], row(0)[900] = nan, nan
-	row(1)[3], row(1)[1100], row(1)[600] = inf, nan, 7
-	row(2)[5], row(2)[1199] = zero, -zero
-	row(3)[5], row(3)[600] = -zero, zero
+	row := func(i int) []float32 { return x[i*columns:][:columns] }
+	at := func(of int) int { return of * (columns - 1) / 1199 }
+	row(0)[at(700)], row(0)[at(900)] = nan, nan
+	row(1)[at(3)], row(1)[at(1100)], row(1)[at(600)] = inf, nan, 7
+	row(2)[at(5)], row(2)[at(1199)] = zero, -zero
+	row(3)[at(5)], row(3)[at(600)] = -zero, zero
 	for i := range row(4) {
 		row(4)[i] = -inf
 	}
-	row(5)[511], row(5)[512] = 3, 3
-	row(6)[1199] = 1
+	row(5)[at(511)], row(5)[at(576)] = 3, 3
+	row(6)[at(1199)] = 1
+	for i := range row(8) {
+		row(8)[i] = nan
+	}
 	var args []*hlo.Literal
 	for i, v := range [][]float32{x, init} {
 		data := bytesOf(v)

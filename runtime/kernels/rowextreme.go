@@ -7,12 +7,15 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// extremeOf is how the fold of a row is found if the computation takes the largest or the smallest element and the first position where it is, and the second array
+// extremeRows finds what rows fold to, which follow each other and are as long: elements, and the positions where they are, of which that of the first element of a row is at.
+type extremeRows func(rows []byte, length, at int, values, indices []byte)
+
+// extremeOf is how the fold of rows is found if the computation takes the largest or the smallest element and the first position where it is, and the second array
 // is the positions. Nil if not.
 //
 // The computation is recognised by what it computes. If it does nothing with elements but compare and choose them, then its results depend on their order alone,
 // and it is known by its results on all pairs of a few elements that are in all orders to each other.
-func extremeOf(s *site, comp hlo.Computation, r *rowLanes) func(row []byte, at int, value, index []byte) {
+func extremeOf(s *site, comp hlo.Computation, r *rowLanes) extremeRows {
 	if r.arrays != 2 || !positions(s.in.OperandInstr(1), r.run) || !onlyCompares(comp) {
 		return nil
 	}
@@ -31,7 +34,7 @@ func positions(in hlo.Instruction, n int) bool {
 	return in.Opcode() == hlo.OpIota && hlo.AttrsOf[hlo.IotaAttrs](in).Dimension == int64(d) && in.Shape().Dim(d) == int64(n)
 }
 
-func extremeAs[I int32 | int64](comp hlo.Computation, r *rowLanes) func(row []byte, at int, value, index []byte) {
+func extremeAs[I int32 | int64](comp hlo.Computation, r *rowLanes) extremeRows {
 	switch comp.Parameter(0).Shape().Type() {
 	case hlo.BF16, hlo.F16:
 		return probeNarrow[I](comp.Parameter(0).Shape().Type(), r)
@@ -87,12 +90,23 @@ func onlyCompares(comp hlo.Computation) bool {
 
 func isParameterOf(in hlo.Instruction) bool { return in.Opcode() == hlo.OpParameter }
 
-func probe[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *rowLanes, values []T) func(row []byte, at int, value, index []byte) {
+func probe[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *rowLanes, values []T) extremeRows {
 	largest, last, ok := probed[T, I](r, values, bytesOf[T], elems[T])
 	if !ok {
 		return nil
 	}
-	return extremeRow[T, I](largest, last)
+	return extremeRow[T, I](largest, last, neutral(values, largest))
+}
+
+// neutral is the number that changes no other one's fold: the smallest of values if that is the largest, or else the largest.
+func neutral[T int32 | int64 | uint32 | float32 | float64](values []T, largest bool) T {
+	v := values[0]
+	for _, x := range values {
+		if (x < v) == largest && x == x {
+			v = x
+		}
+	}
+	return v
 }
 
 // probed runs the computation on all pairs of the values, in positions before, equal and after, and reports which of those that are recognised it is. In memory values are as
@@ -166,46 +180,94 @@ func chooseExtreme[T int32 | int64 | uint32 | float32 | float64, I int32 | int64
 // extremeBlock is how many elements are folded before the place is known.
 const extremeBlock = 512
 
-// extremeRow finds the block in which the result is by folding blocks, and then its place in the block.
-func extremeRow[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](largest, last bool) func(row []byte, at int, value, index []byte) {
+// extremeRow finds the elements that short rows fold to, of all of them at once, or else the block in which the result is by folding blocks, and then its place.
+func extremeRow[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](largest, last bool, first T) extremeRows {
 	op := hlo.OpMinimum
 	if largest {
 		op = hlo.OpMaximum
 	}
 	fold := foldOf[T](op)
-	return func(row []byte, at int, value, index []byte) {
-		x := elems[T](row)
-		place := 0
-		if len(x) <= shortRun {
-			place = firstExtreme(x, largest)
-		} else {
-			best := fold.run(x[:min(extremeBlock, len(x))])
-			for k := extremeBlock; k < len(x) && best == best; k += extremeBlock {
-				if v := fold.run(x[k:min(k+extremeBlock, len(x))]); v != v || v != best && (v > best) == largest {
-					best, place = v, k
-				}
-			}
-			if best != best {
-				for x[place] == x[place] {
-					place++
-				}
-			} else {
-				for x[place] != best {
-					place++
-				}
-			}
+	size := int(unsafe.Sizeof(first))
+	return func(rows []byte, length, at int, values, indices []byte) {
+		all, best, index := elems[T](rows), elems[T](values), elems[I](indices)
+		areFolded := length > shortRun && fold.takesRuns(length)
+		if areFolded {
+			fold.runs(best, all, length, &first)
 		}
-		v := x[place]
-		if v == 0 && last { // of zeros, the last
-			for k := len(x) - 1; k >= 0; k-- {
-				if x[k] == 0 {
-					v = x[k]
-					break
-				}
+		for i := range best {
+			x := all[i*length:][:length]
+			place := 0
+			switch {
+			case length <= shortRun:
+				place = firstExtreme(x, largest)
+			case areFolded && len(x) <= countedRun && best[i] != 0 && best[i] == best[i]: // so that it has one encoding
+				place = firstSame(rows[i*length*size:][:length*size], bytesOf(best[i:i+1]))
+			case areFolded:
+				place = firstEqual(x, best[i])
+			default:
+				place = blockExtreme(x, fold, largest)
 			}
+			best[i], index[i] = extremeAt(x, place, last), I(at+place)
 		}
-		elems[T](value)[0], elems[I](index)[0] = v, I(at+place)
 	}
+}
+
+// extremeAt is the result whose place is known: of zeros the last one, if that is asked for.
+func extremeAt[T int32 | int64 | uint32 | float32 | float64](x []T, place int, last bool) T {
+	if x[place] == 0 && last {
+		for k := len(x) - 1; k >= 0; k-- {
+			if x[k] == 0 {
+				return x[k]
+			}
+		}
+	}
+	return x[place]
+}
+
+// firstEqual is the place of the first element that equals v, or is NaN if that is.
+func firstEqual[T int32 | int64 | uint32 | float32 | float64](x []T, v T) int {
+	place := 0
+	if v != v {
+		for x[place] == x[place] {
+			place++
+		}
+		return place
+	}
+	for x[place] != v {
+		place++
+	}
+	return place
+}
+
+// countedRun is the length of rows up to which comparing all elements is better than a branch at the first that is equal, which nothing foretells.
+const countedRun = 32
+
+// firstSame is the place of the first element with the bits of v, which is there.
+func firstSame(x, v []byte) int {
+	if len(v) == 4 {
+		return firstSameAs(elems[uint32](x), elems[uint32](v)[0])
+	}
+	return firstSameAs(elems[uint64](x), elems[uint64](v)[0])
+}
+
+func firstSameAs[U uint32 | uint64](x []U, v U) (place int) {
+	for i := len(x) - 1; i >= 0; i-- {
+		if x[i] == v {
+			place = i
+		}
+	}
+	return place
+}
+
+// blockExtreme is what firstExtreme is, of a row that is folded block by block.
+func blockExtreme[T int32 | int64 | uint32 | float32 | float64](x []T, fold *fold[T], largest bool) (place int) {
+	best := fold.run(x[:min(extremeBlock, len(x))])
+	for k := extremeBlock; k < len(x) && best == best; k += extremeBlock {
+		if v := fold.run(x[k:min(k+extremeBlock, len(x))]); v != v || v != best && (v > best) == largest {
+			best, place = v, k
+		}
+	}
+	return place + firstEqual(x[place:], best)
 }
 
 // firstExtreme is the place of the first NaN, or else of the first of the largest or smallest elements.

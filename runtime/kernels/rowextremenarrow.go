@@ -6,7 +6,7 @@ import (
 )
 
 // probeNarrow is probe for bf16 or f16: blocks are folded as f32, and the place is that of a code.
-func probeNarrow[I int32 | int64](t hlo.PrimitiveType, r *rowLanes) func(row []byte, at int, value, index []byte) {
+func probeNarrow[I int32 | int64](t hlo.PrimitiveType, r *rowLanes) extremeRows {
 	format := minifloat.BF16
 	if t == hlo.F16 {
 		format = minifloat.F16
@@ -40,30 +40,33 @@ func probeNarrow[I int32 | int64](t hlo.PrimitiveType, r *rowLanes) func(row []b
 	}
 	const magnitude = 1<<15 - 1
 	infinity := int32(format.FromFloat32(infinite[float32](1)))
-	return func(row []byte, at int, value, index []byte) {
-		x := elems[uint16](row)
-		var place int
+	find := func(x []uint16) int {
 		if len(x) <= shortNarrowRow {
-			place = firstExtremeCode(x, infinity, largest)
-		} else {
-			best, in := n.fold(x[:min(extremeBlock, len(x))]), 0
-			for k := extremeBlock; k < len(x) && best == best; k += extremeBlock {
-				if v := n.fold(x[k:min(k+extremeBlock, len(x))]); v != v || v != best && (v > best) == largest {
-					best, in = v, k
-				}
-			}
-			place = in + firstExtremeCode(x[in:min(in+extremeBlock, len(x))], infinity, largest)
+			return firstExtremeCode(x, infinity, largest)
 		}
-		v := x[place]
-		if v&magnitude == 0 && last { // of zeros, the last
-			for k := len(x) - 1; k >= 0; k-- {
-				if x[k]&magnitude == 0 {
-					v = x[k]
-					break
-				}
+		best, in := n.fold(x[:min(extremeBlock, len(x))]), 0
+		for k := extremeBlock; k < len(x) && best == best; k += extremeBlock {
+			if v := n.fold(x[k:min(k+extremeBlock, len(x))]); v != v || v != best && (v > best) == largest {
+				best, in = v, k
 			}
 		}
-		elems[uint16](value)[0], elems[I](index)[0] = v, I(at+place)
+		return in + firstExtremeCode(x[in:min(in+extremeBlock, len(x))], infinity, largest)
+	}
+	return func(rows []byte, length, at int, values, indices []byte) {
+		all, value, index := elems[uint16](rows), elems[uint16](values), elems[I](indices)
+		for i := range value {
+			x := all[i*length:][:length]
+			place := find(x)
+			value[i], index[i] = x[place], I(at+place)
+			if value[i]&magnitude == 0 && last { // of zeros, the last
+				for k := len(x) - 1; k >= 0; k-- {
+					if x[k]&magnitude == 0 {
+						value[i] = x[k]
+						break
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ type rowLanes struct {
 	length  int // of a part; the last may be shorter
 	group   int // parts in a task
 	// extreme finds the element that all of a row fold to, where the computation chooses the largest or smallest and its position.
-	extreme  func(row []byte, at int, value, index []byte)
+	extreme  extremeRows
 	partial  []section
 	scratch  scratchPlan
 	loop     *parallelLoop
@@ -50,11 +50,13 @@ type rowInit struct {
 	constant []byte
 }
 
-// Limits: steps whose elements are transposed together, the elements of a part, and those of one whose rows are computed.
+// Limits: steps whose elements are transposed together, the elements of a part, those of one whose rows are computed, and those of rows of which a task takes many if their extremes
+// are found.
 const (
 	rowSteps     = 16
 	rowPart      = 1 << 15
 	rowComputed  = 1 << 13
+	rowTogether  = 128
 	leastOfPiece = 16
 )
 
@@ -192,7 +194,7 @@ func (r *rowLanes) plan() {
 	r.group = 1
 	if r.parts == 1 {
 		r.group = max(1, min(r.units, 8, maxLanes/r.pieces(1, r.length)))
-		if r.pieces(1, r.length) == 1 {
+		if r.pieces(1, r.length) == 1 || r.extreme != nil && r.length <= rowTogether {
 			r.group = min(r.units, maxLanes/2)
 		}
 		if r.computed {
@@ -269,10 +271,8 @@ func (r *rowLanes) task(f *runtime.TensorFrame, w *rowFrame, first, n int) {
 		}
 	}
 	if r.extreme != nil {
-		for j := range n {
-			a, b := r.widths[0], r.widths[1]
-			r.extreme(r.row(f, w, 0, begin, j, length), part*r.length, w.acc[w.current][0][j*a:][:a], w.acc[w.current][1][j*b:][:b])
-		}
+		values, indices := w.acc[w.current][0][:n*r.widths[0]], w.acc[w.current][1][:n*r.widths[1]]
+		r.extreme(r.row(f, w, 0, begin, 0, n*length), length, part*r.length, values, indices)
 	} else {
 		r.fold(f, w, begin, n, length)
 	}
