@@ -191,7 +191,9 @@ func lowered(ctx context.Context, v Module, o Options) (*bef.File, Stats, error)
 	if err != nil {
 		return nil, stats, orElided(err, m)
 	}
-	file.Extensions = append(file.Extensions, SignatureOf(v.module).section(file)) // as the caller knows the program, before passes
+	signature := SignatureOf(v.module) // as the caller knows the program, before passes
+	signature.fill(SignatureOf(m))
+	file.Extensions = append(file.Extensions, signature.section(file))
 	stats.Lower = time.Since(began)
 	return file, stats, nil
 }

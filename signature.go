@@ -94,6 +94,15 @@ func SignatureOf(m hlo.Module) *Signature {
 	return s
 }
 
+// fill takes over the shapes of results of dynamic size that passes have filled up to their bounds, as dynamic-padder does if it is asked to.
+func (s *Signature) fill(after *Signature) {
+	for i := range min(len(s.Results), len(after.Results)) {
+		if shape := after.Results[i].Shape; !s.Results[i].Shape.IsStatic() && shape.IsStatic() {
+			s.Results[i].Shape = shape
+		}
+	}
+}
+
 // commonOf is what instructions of any opcode may have.
 func commonOf(in hlo.Instruction) hlo.Common {
 	if c := in.Common(); c != nil {

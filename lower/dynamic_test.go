@@ -104,3 +104,62 @@ func TestDynamicDimensionsThatAreRefused(t *testing.T) {
 	_, err = p.Run(t.Context(), six)
 	assert.ErrorContains(t, err, "parameter 0, p: got f32[6], want f32[<=5]")
 }
+
+// TestFilledResults: a program whose results passes have filled up to their bounds gives them so.
+func TestFilledResults(t *testing.T) {
+	m, err := parser.Parse("m", "HloModule m\nENTRY e { p = f32[<=5] parameter(0) ROOT n = f32[<=5] negate(p) }")
+	require.NoError(t, err)
+	p, err := halo.Compile(t.Context(), m, halo.Options{Threads: 1, Passes: "dynamic-padder{slice-dynamic-output=false},cpu"})
+	require.NoError(t, err)
+	defer p.Close()
+	three, err := hlo.LiteralOf(hlo.MakeShape(hlo.F32, 3), float32(1), 2, 3)
+	require.NoError(t, err)
+	got, err := p.Run(t.Context(), three)
+	require.NoError(t, err)
+	assert.Equal(t, "f32[5]{0}", got[0].Shape().String())
+	assert.Contains(t, got[0].String(), "{-1, -2, -3, ")
+}
+
+// TestSizesThatDoNotFit: a program that is computed on filled arrays is refused, and answered, as if it were not.
+func TestSizesThatDoNotFit(t *testing.T) {
+	const head = "HloModule m\nsum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }\nENTRY e { p = s32[5] parameter(0) n = s32[] parameter(1) k = s32[] parameter(2)\n"
+	for _, c := range []struct {
+		name string
+		n, k int32
+		want string
+	}{
+		{"as they should be", 3, 3, "s32[] 6"},
+		{"at the bound", 5, 5, "s32[] 20"},
+		{"none", 0, 0, "s32[] 0"},
+		{"beyond the bound", 6, 6, "m:4:2: error: evaluating set-dimension-size x.1: size 6 of dimension 0 of s32[<=5]{0}"},
+		{"below zero", -1, -1, "m:4:2: error: evaluating set-dimension-size x.1: size -1 of dimension 0 of s32[<=5]{0}"},
+		{"not of one size", 3, 4, "operands of sizes 3 and 4 in dimension 0"},
+		{"one of many", 1, 4, "operands of sizes 1 and 4 in dimension 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := parser.Parse("m", head+` x = s32[<=5] set-dimension-size(p, n), dimensions={0}
+ y = s32[<=5] set-dimension-size(p, k), dimensions={0}
+ z = s32[<=5] add(x, y) zero = s32[] constant(0)
+ ROOT r = s32[] reduce(z, zero), dimensions={0}, to_apply=sum }`)
+			require.NoError(t, err)
+			p, err := halo.Compile(t.Context(), m, halo.Options{Threads: 1})
+			require.NoError(t, err)
+			defer p.Close()
+			args := make([]*hlo.Literal, 3)
+			for i, values := range [][]int32{{0, 1, 2, 3, 4}, {c.n}, {c.k}} {
+				s := hlo.MakeShape(hlo.S32)
+				if i == 0 {
+					s = hlo.MakeShape(hlo.S32, 5)
+				}
+				args[i], err = hlo.LiteralOf(s, values...)
+				require.NoError(t, err)
+			}
+			got, err := p.Run(t.Context(), args...)
+			if err != nil {
+				assert.Contains(t, "error: "+err.Error(), c.want)
+				return
+			}
+			assert.Equal(t, c.want, got[0].String())
+		})
+	}
+}

@@ -22,20 +22,32 @@ type body struct {
 // rewrite writes a computation.
 func (p *padding) rewrite(c hlo.Computation) error {
 	b := &body{padding: p, c: p.e.Computation(c.ID()), was: c, of: map[hlo.InstrID]*value{}}
-	for in := range c.PostOrder() {
-		if !b.concerned(in) {
-			continue
-		}
-		b.in, b.at = in, emit.Before(b.c, in)
-		b.write(in)
-		if b.err != nil {
-			return b.err
-		}
+	if err := b.writeAll(); err != nil {
+		return err
 	}
 	b.at = emit.End(b.c)
 	b.writeRoot()
 	b.bridge()
 	emit.Reorder(b.c)
+	return nil
+}
+
+// writeAll writes the instructions of a computation.
+func (b *body) writeAll() error {
+	for in := range b.was.PostOrder() {
+		if !b.concerned(in) {
+			continue
+		}
+		b.in, b.at = in, emit.Before(b.c, in)
+		if b.checked {
+			b.writeCheckedly(in)
+		} else {
+			b.write(in)
+		}
+		if b.err != nil {
+			return b.err
+		}
+	}
 	return nil
 }
 

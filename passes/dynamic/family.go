@@ -7,6 +7,7 @@
 //	value     what became of a value; filled up, or cut to its sizes, where it is first asked for
 //	body      one computation, from operands to users; parameters and results of computations in their new form
 //	boundary  how arrays and their sizes go in and out of calls, loops and branches
+//	checked   programs whose sizes are checked at run time; checks has the conditions, op by op
 //	rows      how each op is written; the others of the files are its functions
 package dynamic
 

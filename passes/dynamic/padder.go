@@ -11,10 +11,14 @@ import (
 
 // NewPadder makes dynamic-padder.
 func NewPadder(opts pass.Options) (*pass.Pass, error) {
-	if err := opts.Known("slice-dynamic-output", "shape-check-mode"); err != nil {
+	if err := opts.Known("slice-dynamic-output", "shape-check-mode", "checked"); err != nil {
 		return nil, err
 	}
 	slice, err := opts.BoolOr("slice-dynamic-output", true)
+	if err != nil {
+		return nil, err
+	}
+	checked, err := opts.BoolOr("checked", false)
 	if err != nil {
 		return nil, err
 	}
@@ -28,6 +32,7 @@ func NewPadder(opts pass.Options) (*pass.Pass, error) {
 		Params: []pass.Param{
 			{Name: "slice-dynamic-output", Doc: "results of the program keep their dynamic shapes; else they have the shapes of their bounds; true"},
 			{Name: "shape-check-mode", Doc: "compile-time refuses elementwise ops on sizes that are not known to be equal; ignore does not: the default"},
+			{Name: "checked", Doc: "errors of sizes at run time stay: the program as it was runs on the evaluator where a size is not as it should be. Programs of which that cannot be told are left alone; false"},
 		},
 		Doc: `write arrays of dynamic size as arrays of their bounds
 
@@ -36,6 +41,13 @@ one, set-dimension-size replaces one. Where the program itself takes or returns 
 around those for which there is no static form, about which a remark is made.`,
 		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			p := &padding{ctx: ctx, m: m, slice: slice, check: mode == "compile-time"}
+			if checked {
+				if !hasDynamic(m) {
+					return m, nil
+				}
+				p.checked, p.flow = true, p.findFlow()
+				return p.runChecked()
+			}
 			p.flow = p.findFlow()
 			if p.flow.idle() || !ctx.Spend("pad") {
 				return m, nil
@@ -66,6 +78,10 @@ type padding struct {
 	flow  *flow
 	slice bool // results of the program keep their shapes
 	check bool // sizes that meet must be known to be equal
+
+	checked    bool          // see runChecked
+	conditions []hlo.InstrID // of the entry: under all of these its filled form does what it does
+	arguments  []hlo.InstrID // of the program as it was
 }
 
 // filled is a shape without dynamic dimensions.
@@ -79,4 +95,14 @@ func filled(s hlo.Shape) hlo.Shape {
 		}
 		return leaf
 	})
+}
+
+// hasDynamic reports whether the entry has arrays of dynamic size.
+func hasDynamic(m hlo.Module) bool {
+	for in := range m.Entry().Instructions() {
+		if !in.Shape().IsStatic() {
+			return true
+		}
+	}
+	return false
 }

@@ -14,6 +14,9 @@ type row struct {
 	boundary bool // calls computations with operands and results like its own
 	applies  bool // applies computations to elements
 	sizes    bool // reads or sets sizes
+	// check makes the conditions under which what rewrite writes does what the instruction does, errors included, and returns false where there are
+	// none. An op without it is never written where sizes are checked.
+	check func(b *body, in hlo.Instruction) bool
 }
 
 var rows [hlo.NumOpcodes]row
@@ -23,40 +26,40 @@ func init() {
 		op hlo.Opcode
 		row
 	}{
-		{hlo.OpTuple, row{rewrite: tuple, forwards: true}},
-		{hlo.OpGetTupleElement, row{rewrite: element, forwards: true}},
+		{hlo.OpTuple, row{rewrite: tuple, forwards: true, check: always}},
+		{hlo.OpGetTupleElement, row{rewrite: element, forwards: true, check: always}},
 		{hlo.OpOptBarrier, row{rewrite: barrier, forwards: true}},
 		{hlo.OpCall, row{boundary: true}},
 		{hlo.OpWhile, row{boundary: true}},
 		{hlo.OpConditional, row{boundary: true}},
-		{hlo.OpGetDimensionSize, row{rewrite: getSize, sizes: true}},
-		{hlo.OpSetDimensionSize, row{rewrite: setSize, sizes: true}},
-		{hlo.OpBroadcast, row{rewrite: broadcast}},
-		{hlo.OpTranspose, row{rewrite: transpose}},
-		{hlo.OpReverse, row{rewrite: reverse}},
-		{hlo.OpConcatenate, row{rewrite: concatenate}},
-		{hlo.OpPad, row{rewrite: pad}},
-		{hlo.OpSlice, row{rewrite: slice}},
-		{hlo.OpReshape, row{rewrite: reshape}},
-		{hlo.OpDynamicReshape, row{rewrite: dynamicReshape}},
-		{hlo.OpDynamicSlice, row{rewrite: dynamicSlice}},
+		{hlo.OpGetDimensionSize, row{rewrite: getSize, sizes: true, check: always}},
+		{hlo.OpSetDimensionSize, row{rewrite: setSize, sizes: true, check: checkSetSize}},
+		{hlo.OpBroadcast, row{rewrite: broadcast, check: checkBroadcast}},
+		{hlo.OpTranspose, row{rewrite: transpose, check: checkTranspose}},
+		{hlo.OpReverse, row{rewrite: reverse, check: checkSame}},
+		{hlo.OpConcatenate, row{rewrite: concatenate, check: checkConcatenate}},
+		{hlo.OpPad, row{rewrite: pad, check: checkPad}},
+		{hlo.OpSlice, row{rewrite: slice, check: checkSlice}},
+		{hlo.OpReshape, row{rewrite: reshape, check: checkReshape}},
+		{hlo.OpDynamicReshape, row{rewrite: dynamicReshape, check: checkDynamicReshape}},
+		{hlo.OpDynamicSlice, row{rewrite: dynamicSlice, check: checkDynamicSlice}},
 		{hlo.OpDynamicUpdateSlice, row{rewrite: dynamicUpdateSlice}},
-		{hlo.OpGather, row{rewrite: gather}},
-		{hlo.OpScatter, row{rewrite: scatter, applies: true}},
-		{hlo.OpReduce, row{rewrite: reduce, applies: true}},
-		{hlo.OpReduceWindow, row{rewrite: reduceWindow, applies: true}},
+		{hlo.OpGather, row{rewrite: gather, check: checkGather}},
+		{hlo.OpScatter, row{rewrite: scatter, applies: true, check: checkScatter}},
+		{hlo.OpReduce, row{rewrite: reduce, applies: true, check: checkReduce}},
+		{hlo.OpReduceWindow, row{rewrite: reduceWindow, applies: true, check: checkReduceWindow}},
 		{hlo.OpSelectAndScatter, row{rewrite: selectAndScatter, applies: true}},
 		{hlo.OpConvolution, row{rewrite: convolution}},
-		{hlo.OpDot, row{rewrite: dot}},
-		{hlo.OpSort, row{rewrite: sort, applies: true}},
-		{hlo.OpMap, row{rewrite: elementwise, applies: true}},
+		{hlo.OpDot, row{rewrite: dot, check: checkDot}},
+		{hlo.OpSort, row{rewrite: sort, applies: true, check: checkSort}},
+		{hlo.OpMap, row{rewrite: elementwise, applies: true, check: checkElementwise}},
 	} {
 		rows[r.op] = r.row
 	}
 	for op := range hlo.Opcode(hlo.NumOpcodes) {
 		info := hlo.Info(op)
 		if info.Traits.Has(hlo.TraitElementwise) && rows[op].rewrite == nil {
-			rows[op] = row{rewrite: elementwise}
+			rows[op] = row{rewrite: elementwise, check: checkElementwise}
 		}
 	}
 }
@@ -97,6 +100,7 @@ func elementwise(b *body, in hlo.Instruction) bool {
 			case sizes[d] == hlo.NoInstr:
 				sizes[d] = n
 			case b.sameNumber(sizes[d], n):
+			case b.checked: // it is a condition that they are
 			case b.check:
 				return b.differ(in, d)
 			case in.NumOperands() == 2:

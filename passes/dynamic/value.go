@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/passes/emit"
 )
 
 // value is what became of the value of an instruction. One of id, parts and data is there from the beginning; the others are made when they are asked for.
@@ -65,18 +66,27 @@ func (b *body) fill(v *value) *value {
 		v.data = b.cut(v)
 		return v
 	}
-	parts := []hlo.Shape{filled(v.shape)}
-	for range v.shape.Rank() {
+	v.take(b.at, padToStatic(b.at, v.shape, b.cut(v)))
+	return v
+}
+
+// padToStatic fills an array up to its bounds: a tuple with the sizes of all its dimensions.
+func padToStatic(at emit.At, s hlo.Shape, id hlo.InstrID) hlo.InstrID {
+	parts := []hlo.Shape{filled(s)}
+	for range s.Rank() {
 		parts = append(parts, hlo.MakeShape(hlo.S32))
 	}
-	padded := b.at.OpOf(hlo.OpCustomCall, hlo.MakeTuple(parts...), callOf("PadToStatic"), b.cut(v))
-	v.data = b.at.Element(padded, 0)
+	return at.OpOf(hlo.OpCustomCall, hlo.MakeTuple(parts...), callOf("PadToStatic"), id)
+}
+
+// take takes the filled array out of a tuple.
+func (v *value) take(at emit.At, padded hlo.InstrID) {
+	v.data, v.sizes = at.Element(padded, 0), noSizes(v.shape.Rank())
 	for i := range v.sizes {
 		if v.shape.IsDynamicDimension(i) {
-			v.sizes[i] = b.at.Element(padded, i+1)
+			v.sizes[i] = at.Element(padded, i+1)
 		}
 	}
-	return v
 }
 
 // cut makes sure that there is the value itself, its arrays of their dynamic sizes.

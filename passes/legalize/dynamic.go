@@ -1,8 +1,9 @@
 package legalize
 
 import (
+	"slices"
+
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/emit"
 	"github.com/gohalo/halo/passes/simplify"
@@ -15,7 +16,8 @@ var OutlineDynamic = &pass.Pass{
 	Doc: `hand programs with bounded dynamic dimensions inside over to the evaluator
 
 Buffers are planned by size, so lowering has no place for values whose size is known at run time only. A program that computes with them
-becomes a single kCustom fusion, which runs as one kernel. Its parameters and results may have dynamic dimensions if these have bounds.`,
+becomes a single kCustom fusion, which runs as one kernel. Its parameters and results may have dynamic dimensions if these have bounds.
+A program that has them only there already, in kCustom fusions, stays.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		if entry := m.Entry(); !hasDynamic(m) || !entry.Root().Shape().IsBounded() {
 			return m, nil
@@ -59,17 +61,32 @@ becomes a single kCustom fusion, which runs as one kernel. Its parameters and re
 	},
 }
 
-// hasDynamic reports whether some value of the program has a dynamic dimension.
+// hasDynamic reports whether some value of the program has a dynamic dimension, or is made of one, outside of fusions for the evaluator.
 func hasDynamic(m hlo.Module) bool {
-	reachable := analysis.Reachable(m)
-	for c := range m.Computations() {
-		if !reachable[c.ID()] {
+	reachable := map[hlo.CompID]bool{}
+	work := []hlo.CompID{m.Entry().ID()}
+	for len(work) > 0 {
+		c := m.MustComputation(work[len(work)-1])
+		work = work[:len(work)-1]
+		if reachable[c.ID()] {
 			continue
 		}
+		reachable[c.ID()] = true
+		entry := c.ID() == m.Entry().ID()
 		for in := range c.Instructions() {
-			if !in.Shape().IsStatic() {
+			switch {
+			case in.Opcode() == hlo.OpFusion && hlo.AttrsOf[hlo.FusionAttrs](in).Kind == hlo.FusionCustom:
+				continue
+			case in.Opcode() == hlo.OpParameter && entry && !in.IsRoot():
+			case !in.Shape().IsStatic():
 				return true
 			}
+			for o := range in.Operands() {
+				if !o.Shape().IsStatic() {
+					return true
+				}
+			}
+			work = slices.AppendSeq(work, in.Callees())
 		}
 	}
 	return false
