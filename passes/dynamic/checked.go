@@ -117,7 +117,11 @@ func (p *padding) writeChecked() (hlo.Module, error) {
 		return p.m, err
 	}
 	b.at = emit.At{C: b.c, Before: hlo.NoInstr, Position: root.Position}
-	parts := b.choose(b.split(b.value(entry.Root())), otherwise)
+	parts, ok := b.split(b.value(entry.Root()), shape)
+	if !ok {
+		return p.m, errLeft
+	}
+	parts = b.choose(parts, otherwise)
 	b.c.SetRoot(b.gather(root, shape, parts))
 	emit.Reorder(b.c)
 	if err := simplify.RemoveDead(p.ctx, p.e); err != nil {
@@ -157,14 +161,21 @@ func fused(at emit.At, name string, f hlo.CompID, s hlo.Shape, operands ...hlo.I
 	return at.Spec(hlo.InstrSpec{Opcode: hlo.OpFusion, Name: name, Shape: s, Operands: operands, Attrs: &hlo.FusionAttrs{Kind: hlo.FusionCustom}, Callees: []hlo.CompID{f}})
 }
 
-// split lists the leaves of a value: each array that is filled is followed by the sizes of all its dimensions.
-func (b *body) split(v *value) (parts []hlo.InstrID) {
+// split lists the leaves of a value of a shape: each array that is filled is followed by the sizes of all its dimensions. It reports false if an array is
+// of dynamic size and the shape says it is not, or the other way round, as elements of a tuple may be.
+func (b *body) split(v *value, s hlo.Shape) (parts []hlo.InstrID, ok bool) {
 	switch {
-	case v.shape.IsTuple():
-		for _, p := range b.taken(v) {
-			parts = append(parts, b.split(p)...)
+	case s.IsTuple():
+		for i, p := range b.taken(v) {
+			leaves, ok := b.split(p, s.Elem(i))
+			if !ok {
+				return nil, false
+			}
+			parts = append(parts, leaves...)
 		}
-	case v.shape.IsStatic():
+	case v.shape.IsStatic() != s.IsStatic():
+		return nil, false
+	case s.IsStatic():
 		parts = append(parts, b.cut(v))
 	default:
 		parts = append(parts, b.fill(v).data)
@@ -172,7 +183,7 @@ func (b *body) split(v *value) (parts []hlo.InstrID) {
 			parts = append(parts, b.size(v, i))
 		}
 	}
-	return parts
+	return parts, true
 }
 
 // otherwise is a branch that has the arguments of the program, and gives the leaves of its result as split does, by the program as it was.
