@@ -255,16 +255,9 @@ func checkReshape(b *body, in hlo.Instruction) bool {
 		return false
 	}
 	for _, g := range groups {
-		at, rest := -1, int64(1)
-		for _, d := range g.to {
-			switch {
-			case !s.IsDynamicDimension(d):
-				rest *= s.Dim(d)
-			case at >= 0:
-				return false
-			default:
-				at = d
-			}
+		at, rest, ok := g.dynamicOf(s)
+		if !ok {
+			return false
 		}
 		sized := v.masked(g.from...)
 		switch n := hlo.NoInstr; {

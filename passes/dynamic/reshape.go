@@ -13,6 +13,22 @@ import (
 // group is the smallest run of dimensions of both sides that hold as many elements by their bounds.
 type group struct{ from, to []int }
 
+// dynamicOf is the dimension of the result s that is of dynamic size, or -1, and how many elements the others hold. It reports false if there are several.
+func (g group) dynamicOf(s hlo.Shape) (at int, rest int64, ok bool) {
+	at, rest = -1, 1
+	for _, d := range g.to {
+		switch {
+		case !s.IsDynamicDimension(d):
+			rest *= s.Dim(d)
+		case at >= 0:
+			return -1, 0, false
+		default:
+			at = d
+		}
+	}
+	return at, rest, true
+}
+
 // reshape finds the size of the one dimension of each group that can have one.
 func reshape(b *body, in hlo.Instruction) bool {
 	v, s := b.operand(0), in.Shape()
@@ -22,16 +38,9 @@ func reshape(b *body, in hlo.Instruction) bool {
 	}
 	sizes := noSizes(s.Rank())
 	for _, g := range groups {
-		at, rest := -1, int64(1)
-		for _, d := range g.to {
-			switch {
-			case !s.IsDynamicDimension(d):
-				rest *= s.Dim(d)
-			case at >= 0:
-				return false
-			default:
-				at = d
-			}
+		at, rest, ok := g.dynamicOf(s)
+		if !ok {
+			return false
 		}
 		if at < 0 || rest == 0 || !v.masked(g.from...) {
 			continue
