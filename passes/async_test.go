@@ -69,6 +69,10 @@ func TestCatalogueHasOptions(t *testing.T) {
 		"async-collective-creator{kinds=[dot]}":                          "no collective",
 		"latency-hiding-scheduler{limit=2}":                              "",
 		"latency-hiding-scheduler{limit=x}":                              "invalid syntax",
+		"latency-hiding-scheduler{limit=[2]}":                            "invalid syntax",
+		"algsimp{is-layout-sensitive=[false]}":                           "=[false]: want true or false",
+		"flatten-call-graph{skip-cloning-handler=[calls]}":               "=[calls]: want calls",
+		"flatten-call-graph{skip-cloning-handler=calls}":                 "",
 	} {
 		p, err := passes.Parse(text)
 		if mistake != "" {

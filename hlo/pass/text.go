@@ -53,11 +53,19 @@ func (l List) Sub(i int) List {
 	return items
 }
 
+// Text is the value of an option, or its list with the brackets, so that who wants one value refuses it.
+func (o Option) Text() string {
+	if o.List != nil {
+		return "[" + strings.Join(o.List, ",") + "]"
+	}
+	return o.Value
+}
+
 // Text returns the value of an option, def when absent.
 func (o Options) Text(key, def string) string {
 	for _, opt := range o {
 		if opt.Key == key {
-			return opt.Value
+			return opt.Text()
 		}
 	}
 	return def
@@ -100,10 +108,11 @@ func (o Options) BoolOr(key string, def bool) (bool, error) {
 func (o Options) Bool(key string) (bool, error) {
 	for _, opt := range o {
 		if opt.Key == key {
-			if opt.Value == "" {
+			text := opt.Text()
+			if text == "" {
 				return true, nil
 			}
-			return strconv.ParseBool(opt.Value)
+			return strconv.ParseBool(text)
 		}
 	}
 	return false, nil
@@ -113,7 +122,7 @@ func (o Options) Bool(key string) (bool, error) {
 func (o Options) Int(key string, def int) (int, error) {
 	for _, opt := range o {
 		if opt.Key == key {
-			n, err := strconv.Atoi(opt.Value)
+			n, err := strconv.Atoi(opt.Text())
 			if err == nil && n < 0 && def >= 0 {
 				err = fmt.Errorf("got %d, want a number from 0 on", n)
 			}
@@ -143,7 +152,8 @@ func (o Options) String() string {
 		b.WriteString(opt.Key)
 		switch {
 		case opt.List != nil:
-			fmt.Fprintf(&b, "=[%s]", strings.Join(opt.List, ","))
+			b.WriteByte('=')
+			b.WriteString(opt.Text())
 		case opt.Value != "":
 			b.WriteByte('=')
 			if wordOnly(opt.Value) {

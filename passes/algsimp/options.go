@@ -154,7 +154,7 @@ func (o *options) read(text pass.Options, r *pass.Rewriter) error {
 		}); i >= 0 {
 			on, err := text.Bool(opt.Key)
 			if err != nil {
-				return fmt.Errorf("%s=%s: want true or false", opt.Key, opt.Value)
+				return fmt.Errorf("%s=%s: want true or false", opt.Key, opt.Text())
 			}
 			*switches[i].field(o) = on
 			continue
@@ -162,7 +162,7 @@ func (o *options) read(text pass.Options, r *pass.Rewriter) error {
 		var err error
 		switch opt.Key {
 		case "fp":
-			err = allow(r, opt.Value)
+			err = allow(r, opt.Text())
 		case "rules":
 			err = choose(r, append(opt.List, opt.Value))
 		case "associative-reordering-threshold":

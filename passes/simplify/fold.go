@@ -66,11 +66,11 @@ func NewConstantFolding(o pass.Options) (*pass.Pass, error) {
 	for _, opt := range o {
 		switch {
 		case opt.Key == "level" && opt.Value != "default" && opt.Value != "aggressive":
-			return nil, fmt.Errorf("level=%s: want default or aggressive", opt.Value)
+			return nil, fmt.Errorf("level=%s: want default or aggressive", opt.Text())
 		case opt.Key == "level":
 			f.aggressive = opt.Value == "aggressive"
 		case opt.Key == "float-arith" && opt.Value != "true" && opt.Value != "false":
-			return nil, fmt.Errorf("float-arith=%s: want true or false", opt.Value)
+			return nil, fmt.Errorf("float-arith=%s: want true or false", opt.Text())
 		case opt.Key == "float-arith":
 			f.exact = opt.Value == "false"
 		}
