@@ -60,7 +60,10 @@ func (p *product[T]) placeLeft() {
 		together++
 	}
 	most := mostColumnsInPlace
-	if together == p.k {
+	switch {
+	case !gemm.ReadsFarRows():
+		most = closeColumns
+	case together == p.k:
 		most = mostColumns // those of one block
 	}
 	if p.left.LinearRows() {
