@@ -62,7 +62,7 @@ func All() []*pass.Pass { return standard.All() }
 // runtime needs.
 var pipelines = []Pipeline{
 	{"simplify", "housekeeping until nothing changes",
-		"fix(algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,optimization-barrier-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking{sink-only-scalar-constants},while-loop-simplifier,conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
+		"fix(algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,optimization-barrier-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking{sink-only-scalar-constants},while-loop-simplifier{merge-counters=false},conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
 	{"cpu", "the passes that lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,control-dep-remover{only-copies=true},async-to-sync,call-inliner{share=true},fusion-inliner,layout-remover,simplify,dynamic-padder{checked=true},old-call-rewriter,while-loop-unroller{elementwise=true max-trip=8 max-growth=600},gather-expander,scatter-expander,complex-function-expander,transpose-folding{runs=true},slice-hoister,while-loop-invariant-code-motion,simplify,transpose-folding{runs=true},outline-dynamic,partial-sort-fusion,row-fusion,fusion,dce"},
 	{"cpu-async", "cpu, with expensive work begun asynchronously where other work can be done beside it",
 		"cpu,while-loop-trip-count-annotator,async-wrapper"},

@@ -48,12 +48,17 @@ func (s *SideEffects) Of(in hlo.Instruction) bool {
 	return false
 }
 
-// Mergeable reports whether another instruction that computes the same from the same operands may stand for in: it has no effects, is not
-// random, and is held by nothing but its operands. A parameter, or an update of an asynchronous chain, stands for itself only.
+// Mergeable reports whether another instruction that computes the same from the same operands may stand for in: it is pure, and is held by nothing but its
+// operands.
 func (s *SideEffects) Mergeable(in hlo.Instruction) bool {
+	return s.Pure(in) && in.NumControlPredecessors() == 0 && in.NumControlSuccessors() == 0
+}
+
+// Pure reports whether an instruction does nothing but compute its value from its operands, always the same: it has no effects, and is not random. A
+// parameter, or an update of an asynchronous chain, stands for itself only.
+func (s *SideEffects) Pure(in hlo.Instruction) bool {
 	const keeps = hlo.TraitRandom | hlo.TraitAsyncStart | hlo.TraitAsyncDone | hlo.TraitTokens | hlo.TraitCollective
-	return in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpAsyncUpdate && hlo.Info(in.Opcode()).Traits&keeps == 0 &&
-		!s.Of(in) && in.NumControlPredecessors() == 0 && in.NumControlSuccessors() == 0
+	return in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpAsyncUpdate && hlo.Info(in.Opcode()).Traits&keeps == 0 && !s.Of(in)
 }
 
 // OfComputation reports whether running the computation has effects.

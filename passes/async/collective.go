@@ -19,6 +19,7 @@ var collectiveParams = []pass.Param{
 	{Name: "min-bytes", Doc: "the size from which it is worth it; 0"},
 	{Name: "all-reduce-min-threshold-in-bytes", Doc: "the same for all-reduce alone"},
 	{Name: "all-gather-min-threshold-in-bytes", Doc: "the same for all-gather alone"},
+	{Name: "should-ignore-size-check", Doc: "no size is too small; false"},
 	{Name: "use-generic-async-start-done", Doc: "make chains of the general form of all of them; false"},
 }
 
@@ -30,7 +31,7 @@ func isCollective(op hlo.Opcode) bool {
 
 // NewCollectiveCreator makes the pass async-collective-creator.
 func NewCollectiveCreator(o pass.Options) (*pass.Pass, error) {
-	if err := o.Known("kinds", "min-bytes", "all-reduce-min-threshold-in-bytes", "all-gather-min-threshold-in-bytes", "use-generic-async-start-done"); err != nil {
+	if err := o.Known("kinds", "min-bytes", "all-reduce-min-threshold-in-bytes", "all-gather-min-threshold-in-bytes", "should-ignore-size-check", "use-generic-async-start-done"); err != nil {
 		return nil, err
 	}
 	minBytes, err := o.Int("min-bytes", 0)
@@ -42,6 +43,10 @@ func NewCollectiveCreator(o pass.Options) (*pass.Pass, error) {
 		if least[op], err = o.Int(key, 0); err != nil {
 			return nil, err
 		}
+	}
+	anySize, err := o.Bool("should-ignore-size-check")
+	if err != nil {
+		return nil, err
 	}
 	generic, err := o.Bool("use-generic-async-start-done")
 	if err != nil {
@@ -72,7 +77,7 @@ func NewCollectiveCreator(o pass.Options) (*pass.Pass, error) {
 					continue
 				}
 				bytes, enough := bytesOf(in), int64(max(minBytes, least[in.Opcode()]))
-				if bytes < enough {
+				if bytes < enough && !anySize {
 					ctx.Missed(in, "stays synchronous: it gives %d bytes, less than %d", bytes, enough)
 					continue
 				}

@@ -18,14 +18,25 @@ reduce, sort and scatter, which no pass needs to own.`
 
 // NewComputationDeduplicator makes the pass computation-deduplicator, the inverse of [FlattenCallGraph].
 func NewComputationDeduplicator(o pass.Options) (*pass.Pass, error) {
-	if err := o.Known("applied"); err != nil {
+	if err := o.Known("applied", "mark-fusion-duplications"); err != nil {
 		return nil, err
 	}
 	applied, err := o.Bool("applied")
 	if err != nil {
 		return nil, err
 	}
-	p := &pass.Pass{Name: "computation-deduplicator", Doc: deduplicatorDoc, Options: o, Params: []pass.Param{{Name: "applied", Doc: "only computations that are applied to elements; false"}}}
+	mark, err := o.Bool("mark-fusion-duplications")
+	if err != nil {
+		return nil, err
+	}
+	p := &pass.Pass{Name: "computation-deduplicator", Doc: deduplicatorDoc, Options: o, Params: []pass.Param{
+		{Name: "applied", Doc: "only computations that are applied to elements; false"},
+		{Name: "mark-fusion-duplications", Doc: "merge nothing, but write the name of the first into the metadata of fusions that fuse the same; false"},
+	}}
+	if mark {
+		p.About, p.Run = []hlo.Opcode{hlo.OpFusion}, markFusions
+		return p, nil
+	}
 	if !applied {
 		p.Breaks = []pass.Phase{pass.Flattened}
 	}
@@ -63,6 +74,49 @@ func NewComputationDeduplicator(o pass.Options) (*pass.Pass, error) {
 		return e.Freeze(), nil
 	}
 	return p, nil
+}
+
+// markFusions writes into the metadata of fusions that fuse the same the name of the first of them, for whoever counts what is compiled.
+func markFusions(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+	first := map[hlo.Hash][]hlo.Instruction{}
+	e := ctx.Edit(m)
+	for c := range m.PostOrder() {
+		for in := range c.OperandsFirst() {
+			if in.Opcode() != hlo.OpFusion {
+				continue
+			}
+			fused := m.MustComputation(in.Callee(0))
+			hash := fused.Hash()
+			same := slices.IndexFunc(first[hash], func(f hlo.Instruction) bool { return m.MustComputation(f.Callee(0)).Equal(fused) })
+			if same < 0 {
+				first[hash] = append(first[hash], in)
+				continue
+			}
+			if !ctx.Spend("mark") {
+				break
+			}
+			of := first[hash][same]
+			setDeduplicated(e, of, of.Name())
+			setDeduplicated(e, in, of.Name())
+			ctx.Count("fusions", 1)
+		}
+	}
+	return e.Freeze(), nil
+}
+
+// setDeduplicated sets deduplicated_name in the metadata of an instruction.
+func setDeduplicated(e *hlo.Editor, in hlo.Instruction, name string) {
+	var own hlo.Common
+	if c := in.Common(); c != nil {
+		own = *c
+	}
+	var md hlo.Metadata
+	if own.Metadata != nil {
+		md = *own.Metadata
+	}
+	md.DeduplicatedName = name
+	own.Metadata = &md
+	e.Computation(in.Computation().ID()).Instr(in.ID()).SetCommon(&own)
 }
 
 // isHeld reports whether a computation stays what it is for the sake of one that calls it: the body of a manual computation, since equal ones may be of different

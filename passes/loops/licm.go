@@ -320,7 +320,7 @@ func (l *loop) widen(param, root hlo.InstrID, frontier []hlo.InstrID) error {
 
 	// The body takes the values from its state and hands them on.
 	results := slices.Collect(l.body.At(root).OperandIDs())
-	first := l.firstComputed()
+	first := firstComputed(l.body)
 	widenState(l.body.Instr(param), state, origins)
 	var taken []hlo.InstrID
 	instead := make(map[hlo.InstrID]hlo.InstrID, len(frontier))
@@ -387,16 +387,6 @@ func originOf(in hlo.Instruction) *hlo.Origin {
 func specOf(in hlo.Instruction) hlo.InstrSpec {
 	return hlo.InstrSpec{Opcode: in.Opcode(), Name: in.Name(), Shape: in.Shape(), Operands: slices.Collect(in.OperandIDs()), Attrs: in.Attrs(),
 		Common: in.Common(), Callees: slices.Collect(in.Callees()), Control: slices.Collect(in.ControlPredecessors()), Position: in.Position()}
-}
-
-// firstComputed is the first instruction of the body that is no parameter; elements of the state may be taken before it.
-func (l *loop) firstComputed() hlo.InstrID {
-	for in := range l.body.View().Instructions() {
-		if in.Opcode() != hlo.OpParameter {
-			return in.ID()
-		}
-	}
-	return l.body.Root()
 }
 
 func (l *loop) element(c hlo.CompEdit, before, tuple hlo.InstrID, i int) hlo.InstrID {

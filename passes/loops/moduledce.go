@@ -32,7 +32,7 @@ condition depends on a part keep it: whether a loop ends is not judged.`,
 			if after, err = clean.Run(ctx, after); err != nil {
 				return m, err
 			}
-			if after, err = simplifyLoops(ctx, after, false); err != nil {
+			if after, err = simplifyLoops(ctx, after, false, false); err != nil {
 				return m, err
 			}
 			if after == before {

@@ -12,7 +12,11 @@ import (
 
 // NewSimplifier makes the pass while-loop-simplifier.
 func NewSimplifier(o pass.Options) (*pass.Pass, error) {
-	if err := o.Known("simplify-compare-instrs"); err != nil {
+	if err := o.Known("simplify-compare-instrs", "merge-counters"); err != nil {
+		return nil, err
+	}
+	merge, err := o.BoolOr("merge-counters", true)
+	if err != nil {
 		return nil, err
 	}
 	compares, err := o.Bool("simplify-compare-instrs")
@@ -22,11 +26,16 @@ func NewSimplifier(o pass.Options) (*pass.Pass, error) {
 	return &pass.Pass{
 		Name:    "while-loop-simplifier",
 		Options: o,
-		Params:  []pass.Param{{Name: "simplify-compare-instrs", Doc: "comparisons of a loop's counter that come out the same in every round are constants; false"}},
-		About:   []hlo.Opcode{hlo.OpWhile},
-		Doc:     simplifierDoc,
-		Lent:    true,
-		Run:     func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) { return simplifyLoops(ctx, m, compares) },
+		Params: []pass.Param{
+			{Name: "simplify-compare-instrs", Doc: "comparisons of a loop's counter that come out the same in every round are constants; false"},
+			{Name: "merge-counters", Doc: "parts of the state to which each round adds a constant are computed from one that counts the rounds; true"},
+		},
+		About: []hlo.Opcode{hlo.OpWhile},
+		Doc:   simplifierDoc,
+		Lent:  true,
+		Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
+			return simplifyLoops(ctx, m, compares, merge)
+		},
 	}, nil
 }
 
@@ -34,11 +43,12 @@ const simplifierDoc = `remove loops that run once or never, and parts of the sta
 
 A loop whose condition is false at once is its input; one of a single round is its body. A part of the state is dead if nothing looks at it after the
 loop, and if neither the condition nor any other part depends on it. What is looked at after the loop of a part that no round changes is its first value; of
-parts that are the same value in every round, and of those that are the same constant, one is enough, or none. Tuples in the state are taken apart. Loops that hand asynchronous work from
+parts that are the same value in every round, and of those that are the same constant, one is enough, or none. Of several parts to which each round adds a constant,
+one that counts the rounds is enough. Tuples in the state are taken apart. Loops that hand asynchronous work from
 round to round stay, and those of one round that communicate.`
 
 // simplifyLoops removes loops, and parts of their state.
-func simplifyLoops(ctx *pass.Context, m hlo.Module, compares bool) (hlo.Module, error) {
+func simplifyLoops(ctx *pass.Context, m hlo.Module, compares, merge bool) (hlo.Module, error) {
 	effects := pass.Fact(ctx, m, analysis.FindSideEffects)
 	e := ctx.Edit(m)
 	now := analysis.Now(e)
@@ -71,7 +81,14 @@ func simplifyLoops(ctx *pass.Context, m hlo.Module, compares bool) (hlo.Module, 
 				ctx.Count("loops", 1)
 				continue
 			}
+			before := body(now, in)
 			if err := dropDead(ctx, e, m, ce, in, effects); err != nil {
+				return m, err
+			}
+			if !merge || !ce.Has(in.ID()) || e.View(before.ID()) != before { // one after the other: what is there is read as it was
+				continue
+			}
+			if err := mergeCounters(ctx, e, ce, ce.At(in.ID())); err != nil {
 				return m, err
 			}
 		}

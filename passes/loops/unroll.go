@@ -19,12 +19,14 @@ const unrollDoc = `write the rounds of counting loops one after the other
 A loop that counts to a constant is replaced by a copy of its body for each round, in which the counter is a constant; with factor=N it stays a loop
 whose body does N rounds at once, and the rounds that are left over follow it. Tuple simplification and folding then have the rest to do.
 
-Loops stay whose rounds have effects, communicate, are random or begin asynchronous work, those with control dependencies or a configuration of
-somebody else, and those too large: of more than max-trip rounds, a body of more than max-body instructions, or max-growth instructions in all.`
+Loops stay whose rounds have effects, send or receive, are random or begin asynchronous work, those with control dependencies or a configuration of
+somebody else, and those too large: of more than max-trip rounds, a body of more than max-body instructions, or max-growth instructions in all. Each copy of a
+collective on a channel gets a channel of its own.`
 
 var unrollParams = []pass.Param{
 	{Name: "factor", Doc: "rounds to do at once; -1, all of them"},
 	{Name: "max-trip", Doc: "the most rounds of a loop to write out wholly; 64"},
+	{Name: "trip-count-threshold", Doc: "the same, by XLA's name"},
 	{Name: "max-body", Doc: "the largest body, in instructions; 800"},
 	{Name: "max-growth", Doc: "the most instructions that a loop may become; 10000"},
 	{Name: "elementwise", Doc: "only loops over arrays that compute element by element, whose rounds one loop over the elements may become; false"},
@@ -42,7 +44,7 @@ type unroller struct {
 // NewUnroller makes the pass while-loop-unroller.
 func NewUnroller(o pass.Options) (*pass.Pass, error) {
 	u := &unroller{}
-	if err := o.Known("factor", "max-trip", "max-body", "max-growth", "elementwise"); err != nil {
+	if err := o.Known("factor", "max-trip", "trip-count-threshold", "max-body", "max-growth", "elementwise"); err != nil {
 		return nil, err
 	}
 	for _, n := range []struct {
@@ -51,6 +53,9 @@ func NewUnroller(o pass.Options) (*pass.Pass, error) {
 		def int
 	}{{"factor", &u.factor, -1}, {"max-trip", &u.maxTrip, 64}, {"max-body", &u.maxBody, 800}, {"max-growth", &u.maxGrowth, 10000}} {
 		v, err := o.Int(n.key, n.def)
+		if n.key == "max-trip" && err == nil {
+			v, err = o.Int("trip-count-threshold", v)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: want a number", n.key)
 		}
@@ -68,9 +73,10 @@ func NewUnroller(o pass.Options) (*pass.Pass, error) {
 }
 
 func (u *unroller) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
-	effects, repeats := pass.Fact(ctx, m, analysis.FindSideEffects), pass.Fact(ctx, m, findRepeatable)
+	effects, repeats := pass.Fact(ctx, m, analysis.FindSideEffects), pass.Fact(ctx, m, findCopyable)
 	e := ctx.Edit(m)
 	now := analysis.Now(e)
+	var fresh *channels            // found before the first edit
 	for c := range m.PostOrder() { // inner loops first: a body is copied as it is then
 		ce := e.Computation(c.ID())
 		for in := range pass.EachOf(ce, hlo.OpWhile) {
@@ -91,6 +97,9 @@ func (u *unroller) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			if !ctx.SpendOn("unroll", pass.Cost{Instructions: size * rounds}) {
 				continue
 			}
+			if fresh == nil {
+				fresh = findChannels(m)
+			}
 			unroll := fully
 			if u.factor > 0 {
 				unroll = u.partly
@@ -103,11 +112,14 @@ func (u *unroller) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 			ctx.Count("rounds", int64(rounds))
 		}
 	}
+	if fresh != nil {
+		fresh.give(e)
+	}
 	return e.Freeze(), nil
 }
 
 // refuses says why a loop stays as it is; "" if it does not.
-func (u *unroller) refuses(m hlo.Module, now analysis.Computations, in hlo.Instruction, l analysis.Loop, size, rounds int, effects *analysis.SideEffects, repeats repeatable) string {
+func (u *unroller) refuses(m hlo.Module, now analysis.Computations, in hlo.Instruction, l analysis.Loop, size, rounds int, effects *analysis.SideEffects, repeats copyable) string {
 	b, c := body(now, in), condition(now, in)
 	done := false
 	if common := in.Common(); common != nil {
@@ -138,7 +150,7 @@ func (u *unroller) refuses(m hlo.Module, now analysis.Computations, in hlo.Instr
 	case effects.OfComputation(b.ID()) || effects.OfComputation(c.ID()) || communicates(now, in):
 		return "its rounds have effects in an order"
 	case !repeats[b.ID()]:
-		return "it is random or talks to other devices"
+		return "it is random"
 	case b.Root().UserCount() > 0 || isDecorated(b.Root()) || isDecorated(in):
 		return "its state says something of each of its parts"
 	}
@@ -172,11 +184,21 @@ func isElementwise(b hlo.Computation) bool {
 // repeatable is the set of computations that may stand in a program several times.
 type repeatable map[hlo.CompID]bool
 
-// onlyOnce are the opcodes of what gives something else each time, or takes all devices.
-var onlyOnce = hlo.OpcodesWith(hlo.TraitRandom | hlo.TraitCollective)
+// copyable is the set of those whose rounds may, each as often as before.
+type copyable map[hlo.CompID]bool
 
-// findRepeatable asks every computation once, callees first.
+// findRepeatable leaves out what gives something else each time, or takes all devices.
 func findRepeatable(m hlo.Module) repeatable {
+	return without(m, hlo.OpcodesWith(hlo.TraitRandom|hlo.TraitCollective))
+}
+
+// findCopyable leaves out what gives something else each time. All devices run the same number of rounds of a counting loop, in it or one after the other.
+func findCopyable(m hlo.Module) copyable {
+	return copyable(without(m, hlo.OpcodesWith(hlo.TraitRandom)))
+}
+
+// without finds the computations that run nothing of some opcodes, and whose result waits for nothing: each is asked once, callees first.
+func without(m hlo.Module, onlyOnce hlo.OpcodeSet) repeatable {
 	set := repeatable{}
 	for c := range m.PostOrder() {
 		root := c.Root()

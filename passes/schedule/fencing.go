@@ -23,13 +23,17 @@ func NewMemoryFencing(o pass.Options) (*pass.Pass, error) {
 	if err != nil {
 		return nil, err
 	}
-	slack, err := o.Int("slack-windows", 1)
+	const slackKey = "slack-windows"
+	slack, err := o.Int(slackKey, -1)
 	if err != nil {
 		return nil, err
 	}
+	if !slices.ContainsFunc(o, func(given pass.Option) bool { return given.Key == slackKey }) {
+		slack = 1
+	}
 	return &pass.Pass{Name: "scheduler-memory-fencing", Doc: fencingDoc, Options: o, Params: []pass.Param{
 		{Name: "size-threshold-bytes", Doc: "the size from which a value is large; 1048576"},
-		{Name: "slack-windows", Doc: "how many windows later the last use may be; 1, and a negative number for no fences"},
+		{Name: slackKey, Doc: "how many windows later the last use may be; 1, and a negative number for no fences"},
 	}, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		for c := range pass.Fact(ctx, m, analysis.FindExecuted).In(m) {

@@ -14,23 +14,24 @@ import (
 )
 
 // CSE makes equal instructions one.
-var CSE = cse(nil, true)
+var CSE = cse(nil, true, false)
 
-const anyLayoutParam = "is-layout-sensitive"
+const anyLayoutParam, anyControlParam = "is-layout-sensitive", "ignore-control-dependencies"
 
 // NewCSE makes the pass cse.
 func NewCSE(o pass.Options) (*pass.Pass, error) {
-	if err := o.Known(anyLayoutParam); err != nil {
+	if err := o.Known(anyLayoutParam, anyControlParam); err != nil {
 		return nil, err
 	}
-	layouts := true
-	if slices.ContainsFunc(o, func(x pass.Option) bool { return x.Key == anyLayoutParam }) {
-		var err error
-		if layouts, err = o.Bool(anyLayoutParam); err != nil {
-			return nil, err
-		}
+	layouts, err := o.BoolOr(anyLayoutParam, true)
+	if err != nil {
+		return nil, err
 	}
-	return cse(o, layouts), nil
+	anyControl, err := o.Bool(anyControlParam)
+	if err != nil {
+		return nil, err
+	}
+	return cse(o, layouts, anyControl), nil
 }
 
 const cseDoc = `compute equal expressions once
@@ -41,20 +42,27 @@ Constants are equal by their bits: zero is not minus zero, and a constant whose 
 dependencies are left alone, and so are asynchronous ones: each start begins work of its own. What stands for another waits for no done that the
 other did not wait for.`
 
-func cse(o pass.Options, layouts bool) *pass.Pass {
+func cse(o pass.Options, layouts, anyControl bool) *pass.Pass {
 	return &pass.Pass{Name: "cse", Doc: cseDoc, Options: o,
-		Params: []pass.Param{{Name: anyLayoutParam, Doc: "what differs by its layout is not equal (the default); otherwise layouts are not chosen yet"}},
-		Lent:   true, Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
-			return mergeEqual(ctx, ce, m, m.MustComputation(ce.ID()), pass.Fact(ctx, m, analysis.FindSideEffects), layouts)
+		Params: []pass.Param{
+			{Name: anyLayoutParam, Doc: "what differs by its layout is not equal (the default); otherwise layouts are not chosen yet"},
+			{Name: anyControlParam, Doc: "what waits for others by control dependencies alone may be equal; what waited for it waits for those; false"},
+		},
+		Lent: true, Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
+			return mergeEqual(ctx, ce, m, m.MustComputation(ce.ID()), pass.Fact(ctx, m, analysis.FindSideEffects), layouts, anyControl)
 		}}
 }
 
-func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computation, effects *analysis.SideEffects, layouts bool) error {
+func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computation, effects *analysis.SideEffects, layouts, anyControl bool) error {
+	all := c.Instructions()
+	if anyControl { // what stands for another must not wait for a user of it
+		all = c.OperandsFirst()
+	}
 	var merges []hlo.Replacement // made when c has been read
-	k, windows := newClasses(pass.Fact(ctx, m, findTwins), c, layouts), analysis.FindWindows(c)
+	k, windows := newClasses(pass.Fact(ctx, m, findTwins), c, layouts, layouts && !anyControl), analysis.FindWindows(c)
 	defer k.done()
-	for in, local := range k.ahead(c.Instructions()) {
-		if !mergeable(in, effects) {
+	for in, local := range k.ahead(all) {
+		if !mergeable(in, effects, anyControl) {
 			continue
 		}
 		first := k.first(in, local)
@@ -76,7 +84,26 @@ func mergeEqual(ctx *pass.Context, ce hlo.CompEdit, m hlo.Module, c hlo.Computat
 		ctx.Count("instructions", 1)
 		ctx.Count("bytes", in.Shape().ByteSize())
 	}
+	if anyControl {
+		for _, r := range merges {
+			dropControl(ce, r.Old)
+		}
+	}
 	return ce.ReplaceInstructions(merges)
+}
+
+// dropControl removes the control dependencies of an instruction: what waited for it waits for what it waited for.
+func dropControl(ce hlo.CompEdit, id hlo.InstrID) {
+	before, after := slices.Collect(ce.At(id).ControlPredecessors()), slices.Collect(ce.ControlSuccessors(id))
+	for _, s := range after {
+		in := ce.Instr(s).RemoveControlPredecessor(id)
+		for _, p := range before {
+			in.AddControlPredecessor(p)
+		}
+	}
+	for _, p := range before {
+		ce.Instr(id).RemoveControlPredecessor(p)
+	}
 }
 
 // classes are the instructions seen so far, by what they compute. It allocates nothing for an instruction, and its tables are used again.
@@ -84,6 +111,7 @@ type classes struct {
 	twins     *twins
 	c         hlo.Computation
 	layouts   bool          // a result in another layout is another one
+	whole     bool          // what differs by its layout, or by how many it waits for, is another one: the hash that is remembered tells them apart
 	standsFor []hlo.InstrID // by id: the instruction that has taken its place, or itself
 	slots     []uint64      // open addressing: the first of a class, half of its hash << 32 | id + 1; 0: free
 	touched   uint64        // the sum of what ahead has read, so that no compiler leaves it out
@@ -91,9 +119,9 @@ type classes struct {
 
 var classesRoom = sync.Pool{New: func() any { return new(classes) }}
 
-func newClasses(t *twins, c hlo.Computation, layouts bool) *classes {
+func newClasses(t *twins, c hlo.Computation, layouts, whole bool) *classes {
 	k := classesRoom.Get().(*classes)
-	k.twins, k.c, k.layouts = t, c, layouts
+	k.twins, k.c, k.layouts, k.whole = t, c, layouts, whole
 	ids, slots := int(c.IDLimit()), 2<<bits.Len(uint(c.NumInstructions()))
 	k.standsFor, k.slots = slices.Grow(k.standsFor[:0], ids)[:ids], slices.Grow(k.slots[:0], slots)[:slots]
 	for i := range k.standsFor {
@@ -215,7 +243,7 @@ func equalElements(a, b hlo.Instruction) bool {
 
 // local is the hash of an instruction without its operands.
 func (k *classes) local(in hlo.Instruction) uint64 {
-	if k.layouts {
+	if k.whole {
 		return in.LocalHash()
 	}
 	hash := uint64(in.Opcode())
@@ -290,8 +318,8 @@ func (t *twins) of(id hlo.CompID) hlo.CompID {
 }
 
 // mergeable leaves a constant alone whose value a dump leaves out: it may be another one's, or not.
-func mergeable(in hlo.Instruction, effects *analysis.SideEffects) bool {
-	return effects.Mergeable(in) && !elided(in)
+func mergeable(in hlo.Instruction, effects *analysis.SideEffects, anyControl bool) bool {
+	return effects.Pure(in) && (anyControl || in.NumControlPredecessors()+in.NumControlSuccessors() == 0) && !elided(in)
 }
 
 // elided reports whether an instruction is a constant whose value a dump leaves out.

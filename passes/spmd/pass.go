@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 )
 
@@ -53,7 +54,7 @@ func partition(ctx *pass.Context, m hlo.Module, cost Cost, n int64) (hlo.Module,
 	}
 	p := &partitioner{
 		ctx: ctx, m: m, ed: ctx.Edit(m), world: NewWorld(n, shardings(m)), cost: cost, replicas: max(1, m.Config().ReplicaCount),
-		binaries: make(map[binaryKey]hlo.CompID), channels: largestChannel(m),
+		binaries: make(map[binaryKey]hlo.CompID), channels: analysis.LargestChannel(m),
 	}
 	return p.partition()
 }
@@ -124,19 +125,4 @@ func shardings(m hlo.Module) (all []*hlo.Sharding) {
 		}
 	}
 	return all
-}
-
-// largestChannel is the largest channel id in a module.
-func largestChannel(m hlo.Module) int64 {
-	n := int64(0)
-	for c := range m.Computations() {
-		for in := range c.Instructions() {
-			if v, ok := in.Attr("channel_id"); ok {
-				if id, ok := v.(hlo.OptInt); ok {
-					n = max(n, id.Value)
-				}
-			}
-		}
-	}
-	return n
 }
