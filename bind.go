@@ -29,7 +29,7 @@ func (s *Signature) Bind(named map[string]*npz.Array) ([]*hlo.Literal, error) {
 		if key == "" {
 			continue
 		}
-		if args[i], err = arrays.Literal(named[key], s.Parameters[i].Shape); err != nil {
+		if args[i], err = arrays.Argument(named[key], s.Parameters[i].Shape); err != nil {
 			return nil, &ArgumentError{Device: -1, Index: i, Name: s.Parameters[i].Name, Problem: fmt.Sprintf("array %s: %v", key, err)}
 		}
 	}

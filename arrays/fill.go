@@ -3,6 +3,7 @@
 //
 //	given, err := arrays.ReadFile("weights.safetensors")       // arrays by name
 //	l, err := arrays.Literal(given["dense.bias"], value.Shape) // with the type and dimensions that a program declares
+//	l, err = arrays.Argument(given["x"], value.Shape)          // 64-bit numbers for 32 bits, too
 //	err = arrays.WriteFile(w, "out.npz", results)
 //
 // Files of NumPy have no types for half of HLO's elements, so an array gets its type only when a program says what it wants.

@@ -175,7 +175,7 @@ func (c *runCmd) givenShapes() ([]hlo.Shape, error) {
 func (c *runCmd) argument(given *npz.Array, leaf int, s hlo.Shape) (*hlo.Literal, error) {
 	switch {
 	case given != nil:
-		return arrays.Literal(given, s)
+		return arrays.Argument(given, s)
 	case s.IsToken():
 		return hlo.NewLiteral(s, nil)
 	case c.Fill != "":
