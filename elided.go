@@ -34,7 +34,7 @@ func (e *ElidedError) Error() string {
 	}
 	return fmt.Sprintf(`%s:%d:%d: error: the value of constant %s, %v, is elided ({...})%s
   dump the program as a proto, which has all values: XLA_FLAGS=--xla_dump_hlo_as_proto, or TensorFlow's stage hlo_serialized
-  or print them into the text: XLA_FLAGS=--xla_dump_large_constants
+  or print them into the text: XLA_FLAGS=--xla_dump_large_constants, or JAX's as_hlo_text(print_large_constants=True)
   or make them arguments of the program, and give their values: halo run --inputs FILE.npz`, e.File, e.Position.Line, e.Position.Col, e.Constant, e.Shape.WithoutLayout(), more)
 }
 

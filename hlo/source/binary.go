@@ -79,3 +79,8 @@ func exportedModule(data []byte) (module []byte, ok bool) {
 	module = data[vector+4:][:n]
 	return module, bytes.HasPrefix(module, []byte("ML\xefR"))
 }
+
+// isPickle recognises protocols 2 to 5. As a protocol buffer it would begin with a field of a number that no message here has.
+func isPickle(data []byte) bool {
+	return len(data) > 1 && data[0] == 0x80 && 2 <= data[1] && data[1] <= 5
+}

@@ -21,6 +21,8 @@ const (
 	Tar
 	UTF16
 	ELF
+	Pickle      // Python's, in which JAX puts compiled executables
+	Jaxpr       // what jax.make_jaxpr prints
 	TextProto   // messages with a module as text, pbtxt
 	TextOptions // other messages as text, as XLA dumps its options
 	JAXExport   // what jax.export serializes
@@ -54,6 +56,8 @@ var formats = [NumKinds]format{
 	Tar:           {noun: "a tar archive", is: isTar, extensions: []string{".tar"}},
 	UTF16:         {noun: "UTF-16 text", is: begins("\xff\xfe", "\xfe\xff"), remedy: "save it as UTF-8"},
 	ELF:           {noun: "an ELF file, not a program", is: begins("\x7fELF")},
+	Pickle:        {noun: "a pickle of Python", is: isPickle, remedy: "of a JAX program, take what jax.export serializes"},
+	Jaxpr:         {noun: "a jaxpr of JAX", is: begins("{ lambda "), remedy: "take the text of jax.jit(f).lower(...).as_text()"},
 	TextProto:     {noun: "a protocol buffer as text", is: func(data []byte) bool { return isTextProto(data) && proto.HasText(data) }, extensions: []string{".pbtxt", ".textproto", ".prototxt"}, read: readTextProto},
 	TextOptions:   {noun: "a protocol buffer without a program", is: isTextProto, remedy: "give options with --debug_options_file"},
 	JAXExport:     {noun: "a jax.export file", is: isExport, extensions: []string{".jax_export"}, read: readExport},

@@ -95,6 +95,8 @@ func TestDetect(t *testing.T) {
 		{"an option", "", "xla_cpu_enable_fast_min_max: false\n", source.TextOptions},
 		{"a computation with a short name", "", "f {\n  a = f32[] parameter(0)\n}\n", source.HLOText},
 		{"ELF", "", "\x7fELF", source.ELF},
+		{"a pickle", "m.pb", "\x80\x04\x95\x00", source.Pickle},
+		{"a jaxpr", "m.hlo", "{ lambda ; a:f32[3]. let\n", source.Jaxpr},
 		{"UTF-16", "", "\xff\xfeH\x00", source.UTF16},
 		{"UTF-16, the other way", "", "\xfe\xff\x00H", source.UTF16},
 		{"bytecode", "m.mlir", "ML\xefR\x06StableHLO_v1.0.0\x00", source.MLIRBytecode},
