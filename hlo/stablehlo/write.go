@@ -205,6 +205,10 @@ func (b *bodyWriter) instruction(in hlo.Instruction) {
 	case hlo.OpCopy:
 		b.values[in.ID()] = b.values[in.Operand(0)]
 		return
+	case hlo.OpBitcast:
+		if b.bitcast(in) {
+			return
+		}
 	}
 	f := writerOf(in.Opcode())
 	if f == nil {

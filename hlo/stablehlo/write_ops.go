@@ -44,7 +44,7 @@ func setWriters() {
 		hlo.OpConcatenate: writeConcatenate, hlo.OpSlice: writeSlice, hlo.OpDynamicSlice: writeDynamicSlice, hlo.OpPad: writePad,
 		hlo.OpGather: writeGather, hlo.OpScatter: writeScatter, hlo.OpDot: writeDot, hlo.OpConvolution: writeConvolution,
 		hlo.OpReduce: writeReduce, hlo.OpReduceWindow: writeReduceWindow, hlo.OpSelectAndScatter: writeSelectAndScatter,
-		hlo.OpMap: writeMap, hlo.OpSort: writeSort, hlo.OpWhile: writeWhile, hlo.OpConditional: writeConditional, hlo.OpCall: writeCall,
+		hlo.OpMap: writeMap, hlo.OpSort: writeSort, hlo.OpWhile: writeWhile, hlo.OpConditional: writeConditional, hlo.OpCall: writeCall, hlo.OpFusion: writeCall,
 		hlo.OpCustomCall: writeCustomCall, hlo.OpFft: writeFFT, hlo.OpCholesky: writeCholesky, hlo.OpTriangularSolve: writeTriangularSolve,
 		hlo.OpReducePrecision: writeReducePrecision, hlo.OpRngBitGenerator: writeRngBitGenerator, hlo.OpTopk: writeTopK,
 		hlo.OpBatchNormTraining: writeBatchNorm("training"), hlo.OpBatchNormInference: writeBatchNorm("inference"),
@@ -342,6 +342,7 @@ func writeCustomCall(b *bodyWriter, in hlo.Instruction) written {
 		}
 		list = append(list, attrs("backend_config", value)...)
 	}
+	list = append(list, b.customLayouts(in, a)...)
 	var called mlir.Array
 	for id := range in.Callees() {
 		c := b.m.MustComputation(id)
