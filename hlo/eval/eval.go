@@ -132,12 +132,13 @@ func Instruction(ctx context.Context, m hlo.Module, in hlo.Instruction, operands
 	return newEvaluator(ctx, m, Options{}).instruction(&step{in: in}, operands)
 }
 
-// Prepared is an instruction to be evaluated many times: what depends on the instruction alone is computed once. Each evaluation is
-// like the first: rng-get-and-update-state starts anew. It is safe for concurrent use.
+// Prepared is an instruction to be evaluated many times: what depends on the instruction alone is computed once. It
+// keeps the states of random numbers, so that each evaluation draws others. It is safe for concurrent use.
 type Prepared struct {
 	m    hlo.Module
 	in   hlo.Instruction
 	idle sync.Pool // of *preparedState
+	rng  RngStates
 }
 
 type preparedState struct {
@@ -169,6 +170,7 @@ func (p *Prepared) state(ctx context.Context, on On) *preparedState {
 	st, _ := p.idle.Get().(*preparedState)
 	if st == nil {
 		st = &preparedState{e: newEvaluator(ctx, p.m, Options{}), s: step{in: p.in}}
+		st.e.rng = &p.rng
 	}
 	st.e.ctx, st.e.mesh, st.e.o.Host = ctx, on.Mesh, on.Host
 	st.e.o.Replica, st.e.o.Partition = on.Device.Replica, on.Device.Partition
@@ -178,7 +180,6 @@ func (p *Prepared) state(ctx context.Context, on On) *preparedState {
 func (p *Prepared) put(st *preparedState) {
 	st.e.ctx, st.e.mesh, st.e.o.Host = nil, nil, nil
 	clear(st.e.chains)
-	clear(st.e.states)
 	p.idle.Put(st)
 }
 
@@ -192,16 +193,16 @@ type evaluator struct {
 	depth   int
 	purity  map[hlo.CompID]bool
 	plans   map[hlo.CompID]*plan
-	applied map[hlo.CompID]*program  // computations compiled to be applied to elements
-	chains  map[*hlo.Literal]*chain  // asynchronous values under way
-	states  map[devices.Site]counter // of rng-get-and-update-state
+	applied map[hlo.CompID]*program // computations compiled to be applied to elements
+	chains  map[*hlo.Literal]*chain // asynchronous values under way
+	rng     *RngStates
 }
 
 func newEvaluator(ctx context.Context, m hlo.Module, o Options) *evaluator {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 8 << 30
 	}
-	return &evaluator{ctx: ctx, m: m, o: o}
+	return &evaluator{ctx: ctx, m: m, o: o, rng: new(RngStates)}
 }
 
 // instruction evaluates one instruction. A parameter's operand is its argument.

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/runtime/devices"
 )
 
 // Random numbers.
@@ -188,26 +187,4 @@ func philoxArray(key uint64, ctr counter, n int, wide bool) ([]uint64, uint64) {
 		}
 	}
 	return words[:n], used
-}
-
-// firstState is where XLA:CPU starts the state of each site.
-const firstState = 0x7012395
-
-// advance returns the state of the instruction's site and adds delta to it.
-func (e *evaluator) advance(in hlo.Instruction, delta uint64) counter {
-	if e.states == nil {
-		e.states = make(map[devices.Site]counter)
-	}
-	at := devices.SiteOf(in)
-	now, ok := e.states[at]
-	if !ok {
-		now = counter{lo: firstState}
-	}
-	e.states[at] = now.plus(delta)
-	return now
-}
-
-func rngGetAndUpdateState(c *Call) (*hlo.Literal, error) {
-	now := c.e.advance(c.In, uint64(hlo.AttrsOf[hlo.RngStateAttrs](c.In).Delta))
-	return packInts(c.In.Shape(), []int64{int64(now.lo), int64(now.hi)})
 }

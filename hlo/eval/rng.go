@@ -26,7 +26,7 @@ func rng(c *Call) (*hlo.Literal, error) {
 		words *= 2
 	}
 	key := c.e.o.Seed ^ uint64(c.In.ID())*0x9E3779B97F4A7C15>>32 ^ uint64(c.e.o.Replica) ^ uint64(c.e.o.Partition)<<32
-	bits, _ := philoxArray(key, c.e.advance(c.In, words), count, wide)
+	bits, _ := philoxArray(key, c.advance(words), count, wide)
 	switch distribution := hlo.AttrsOf[hlo.RngAttrs](c.In).Distribution; {
 	case distribution == hlo.RngUniform && classOf(t) == integers:
 		return uniformInts(s, bits[:n], intsOf(c.Args[0])[0], intsOf(c.Args[1])[0])
