@@ -25,32 +25,37 @@ func BenchmarkKernel(b *testing.B) {
 		"f32[1024] reduce(f32[1024,1024], f32[]), dimensions={0}, to_apply={ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }",
 	} {
 		b.Run(text[:min(len(text), 70)], func(b *testing.B) {
-			s := siteOf(b, text)
-			bound, ok := chooseFast(s)
-			if !ok {
-				b.Fatal("no fast kernel")
-			}
-			var ins, outs []*runtime.Buffer
-			bytes := int64(0)
-			for _, t := range s.b.In {
-				x := t.NewBuffer()
-				ins = append(ins, &x)
-				bytes += t.Bytes
-			}
-			for _, t := range s.b.Out {
-				x := t.NewBuffer()
-				outs = append(outs, &x)
-				bytes += t.Bytes
-			}
-			f := runtime.NewTensorFrame(&runtime.ExecContext{}, ins, outs, runtime.AlignedBytes(bound.Scratch))
-			b.SetBytes(bytes)
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := bound.Run(f); err != nil {
-					b.Fatal(err)
-				}
-			}
+			benchmarkSite(b, text)
 		})
+	}
+}
+
+// benchmarkSite times one kernel on one thread.
+func benchmarkSite(b *testing.B, text string) {
+	s := siteOf(b, text)
+	bound, ok := chooseFast(s)
+	if !ok {
+		b.Fatal("no fast kernel")
+	}
+	var ins, outs []*runtime.Buffer
+	bytes := int64(0)
+	for _, t := range s.b.In {
+		x := t.NewBuffer()
+		ins = append(ins, &x)
+		bytes += t.Bytes
+	}
+	for _, t := range s.b.Out {
+		x := t.NewBuffer()
+		outs = append(outs, &x)
+		bytes += t.Bytes
+	}
+	f := runtime.NewTensorFrame(&runtime.ExecContext{}, ins, outs, runtime.AlignedBytes(bound.Scratch))
+	b.SetBytes(bytes)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := bound.Run(f); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

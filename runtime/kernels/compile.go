@@ -145,6 +145,11 @@ func (c *compiler) define(in hlo.Instruction, at access) (tile.Value, bool) {
 			return c.series(t, x)
 		}
 	}
+	if in.Opcode() == hlo.OpCompare {
+		if v, ok := c.comparedCounts(in, at); ok {
+			return v, true
+		}
+	}
 	//halo:allow opswitch each of these is compiled in its own way; the rest is movement, or one instruction
 	switch in.Opcode() {
 	case hlo.OpParameter:

@@ -177,7 +177,7 @@ func (p *Program) callAcross(c *nativeSteps, f *frame, at, bundles, rows, width,
 		case ofLoad, ofRow:
 			l := &p.loads[s.index]
 			size := int64(l.typ.ByteSize())
-			f.slots[i] = element(b.In(l.arg), p.offset(&l.view, at), int(size))
+			f.slots[i] = element(p.in(b, l.arg), p.offset(&l.view, at), int(size))
 			f.strides[i] = l.view.Strides[last-1] * size
 			jumps[i] = l.view.Strides[last]*int64(width)*size - int64(rows)*f.strides[i]
 		case ofFold:

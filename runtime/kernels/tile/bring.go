@@ -9,7 +9,7 @@ func (p *Program) gather(f *frame, i, at, n int, b Buffers) {
 		f.ptr[l.reg] = f.own[l.reg]
 		return
 	}
-	data := b.In(l.arg)
+	data := p.in(b, l.arg)
 	if l.columns > 0 && p.bringColumns(f, l.columns-1, at, n, data) {
 		if l.widen != nil {
 			l.widen(n, f.ptr[l.reg], f.own[l.stage], nil, nil)

@@ -18,6 +18,7 @@ type Value int
 type Builder struct {
 	space  Space
 	values []value
+	arrays [][]byte // that are constants
 	steps  []buildStep
 	stores []store
 	folds  []rowFold
@@ -288,7 +289,7 @@ func (b *Builder) Build() (*Program, bool) {
 			views = append(views, &o.view)
 		}
 	}
-	p.folds, p.across = b.folds, b.across
+	p.folds, p.across, p.arrays = b.folds, b.across, b.arrays
 	apart := len(b.space.Dims)
 	if len(p.folds) > 0 { // along the last one
 		apart--

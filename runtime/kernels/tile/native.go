@@ -317,7 +317,7 @@ func (p *Program) call(c *nativeSteps, f *frame, at, n int, b Buffers) {
 		switch s.kind {
 		case ofLoad:
 			l := &p.loads[s.index]
-			f.slots[i] = element(b.In(l.arg), int(l.view.Base)+at, l.typ.ByteSize())
+			f.slots[i] = element(p.in(b, l.arg), int(l.view.Base)+at, l.typ.ByteSize())
 		case ofStore:
 			s := &p.stores[s.index]
 			f.slots[i] = element(b.Out(s.out), at, s.typ.ByteSize())
@@ -388,7 +388,7 @@ func (p *Program) rest(c *nativeSteps, f *frame, at, done, n int, b Buffers) {
 		case ofLoad:
 			l := &p.loads[s.index]
 			size := l.typ.ByteSize()
-			copyBytes(pad, element(b.In(l.arg), int(l.view.Base)+at+done, size), n*size)
+			copyBytes(pad, element(p.in(b, l.arg), int(l.view.Base)+at+done, size), n*size)
 		case ofRegister:
 			size := p.widths[s.index]
 			copyBytes(pad, unsafe.Add(f.ptr[s.index], done*size), n*size)

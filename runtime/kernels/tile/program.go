@@ -24,6 +24,7 @@ type Program struct {
 	across   bool // folds are
 	splats   []splat
 	tables   []table
+	arrays   [][]byte // that are constants: see constantarray.go
 	columns  []columns
 	stages   []stage // or nil
 	regs     []register
@@ -213,7 +214,7 @@ func (p *Program) begin(lo, hi int, b Buffers) *frame {
 	for i := range p.loads {
 		l := &p.loads[i]
 		if l.mode == uniform {
-			p.loadUniform(f, l, b.In(l.arg), min(Size, hi-lo))
+			p.loadUniform(f, l, p.in(b, l.arg), min(Size, hi-lo))
 		}
 	}
 	for _, t := range p.tables {
@@ -271,7 +272,7 @@ func (p *Program) runPlain(lo, hi int, b Buffers) {
 	s := &p.steps[0]
 	for i, reg := range [...]int{s.a, s.b, s.c} {
 		l := &p.loads[min(reg, len(p.loads)-1)]
-		ptr[i] = element(b.In(l.arg), int(l.view.Base)+lo, l.typ.ByteSize())
+		ptr[i] = element(p.in(b, l.arg), int(l.view.Base)+lo, l.typ.ByteSize())
 	}
 	st := &p.stores[0]
 	s.fn(hi-lo, element(b.Out(st.out), lo, st.typ.ByteSize()), ptr[0], ptr[1], ptr[2])
@@ -306,7 +307,7 @@ func (p *Program) bringTile(f *frame, at, n int, b Buffers) {
 		l := &p.loads[i]
 		switch l.mode {
 		case linear:
-			src := element(b.In(l.arg), int(l.view.Base)+at, l.typ.ByteSize())
+			src := element(p.in(b, l.arg), int(l.view.Base)+at, l.typ.ByteSize())
 			switch {
 			case l.raw:
 				f.ptr[l.reg] = src

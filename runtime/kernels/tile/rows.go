@@ -137,11 +137,11 @@ func (p *Program) callShown(c *nativeSteps, f *frame, at, bundles, rows, n, to i
 		case ofLoad:
 			l := &p.loads[s.index]
 			size := l.typ.ByteSize()
-			f.slots[i], f.strides[i] = element(b.In(l.arg), int(l.view.Base)+at, size), int64(n*size)
+			f.slots[i], f.strides[i] = element(p.in(b, l.arg), int(l.view.Base)+at, size), int64(n*size)
 		case ofRow:
 			l := &p.loads[s.index]
 			size := l.typ.ByteSize()
-			f.slots[i] = element(b.In(l.arg), p.offset(&l.view, at), size)
+			f.slots[i] = element(p.in(b, l.arg), p.offset(&l.view, at), size)
 			if last := len(l.view.Strides) - 1; last > 0 {
 				f.strides[i] = l.view.Strides[last-1] * int64(size)
 				if bundles > 1 {
