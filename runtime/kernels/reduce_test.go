@@ -144,7 +144,7 @@ func TestFusedRowLanes(t *testing.T) {
 		strings.Replace(argmax, "select(keep, a, b)", "select(first, a, b)", 1), strings.ReplaceAll(argmax, "or(gt, ne)", "or(gt, gt)"),
 		strings.ReplaceAll(argmax, "select(first, i, j)", "add(i, j)")}
 	for _, reducer := range reducers {
-		for _, typ := range []string{"f32", "f64", "s32", "u8", "bf16", "f16"} {
+		for _, typ := range []string{"f32", "f64", "s32", "pred", "s8", "u8", "s16", "u16", "bf16", "f16"} {
 			for _, s := range [][2]string{{"4", "4,5"}, {"300", "300,40"}, {"3", "3,1100"}, {"2", "2,20001"}, {"2,9", "2,9,77"}, {"", "33000"}} {
 				for _, body := range []string{"x = T[S] parameter(0) y = T[S] maximum(x, x)", "y = T[S] parameter(0)"} {
 					axis := fmt.Sprint(strings.Count(s[1], ","))

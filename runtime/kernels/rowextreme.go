@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"bytes"
 	"slices"
 	"unsafe"
 
@@ -42,6 +43,16 @@ func extremeAs[I int32 | int64](comp hlo.Computation, r *rowLanes) extremeRows {
 		return probe[float32, I](r, []float32{-1, negativeZero[float32](), 0, 1, infinite[float32](1), infinite[float32](-1), notANumber[float32]()})
 	case hlo.F64:
 		return probe[float64, I](r, []float64{-1, negativeZero[float64](), 0, 1, infinite[float64](1), infinite[float64](-1), notANumber[float64]()})
+	case hlo.PRED:
+		return probe[uint8, I](r, []uint8{0, 1})
+	case hlo.S8:
+		return probe[int8, I](r, []int8{-1 << 7, -1, 0, 1, 1<<7 - 1})
+	case hlo.U8:
+		return probe[uint8, I](r, []uint8{0, 1, 2, 1<<8 - 1})
+	case hlo.S16:
+		return probe[int16, I](r, []int16{-1 << 15, -1, 0, 1, 1<<15 - 1})
+	case hlo.U16:
+		return probe[uint16, I](r, []uint16{0, 1, 2, 1<<16 - 1})
 	case hlo.S32:
 		return probe[int32, I](r, []int32{-1 << 31, -1, 0, 1, 1<<31 - 1})
 	case hlo.U32:
@@ -50,6 +61,11 @@ func extremeAs[I int32 | int64](comp hlo.Computation, r *rowLanes) extremeRows {
 		return probe[int64, I](r, []int64{-1 << 63, -1, 0, 1, 1<<63 - 1})
 	}
 	return nil
+}
+
+// ordered is the types of elements whose extremes are found as they are.
+type ordered interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | float32 | float64
 }
 
 func negativeZero[T float32 | float64]() T {
@@ -90,7 +106,7 @@ func onlyCompares(comp hlo.Computation) bool {
 
 func isParameterOf(in hlo.Instruction) bool { return in.Opcode() == hlo.OpParameter }
 
-func probe[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *rowLanes, values []T) extremeRows {
+func probe[T ordered, I int32 | int64](r *rowLanes, values []T) extremeRows {
 	largest, last, ok := probed[T, I](r, values, bytesOf[T], elems[T])
 	if !ok {
 		return nil
@@ -99,7 +115,7 @@ func probe[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *row
 }
 
 // neutral is the number that changes no other one's fold: the smallest of values if that is the largest, or else the largest.
-func neutral[T int32 | int64 | uint32 | float32 | float64](values []T, largest bool) T {
+func neutral[T ordered](values []T, largest bool) T {
 	v := values[0]
 	for _, x := range values {
 		if (x < v) == largest && x == x {
@@ -111,7 +127,7 @@ func neutral[T int32 | int64 | uint32 | float32 | float64](values []T, largest b
 
 // probed runs the computation on all pairs of the values, in positions before, equal and after, and reports which of those that are recognised it is. In memory values are as
 // encode has them.
-func probed[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *rowLanes, values []T, encode func([]T) []byte, decode func([]byte) []T) (largest, last, ok bool) {
+func probed[T ordered, I int32 | int64](r *rowLanes, values []T, encode func([]T) []byte, decode func([]byte) []T) (largest, last, ok bool) {
 	type element struct {
 		v T
 		i I
@@ -125,7 +141,7 @@ func probed[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *ro
 		}
 	}
 	f := &rowFrame{}
-	bytes := func(of []element, i int) []byte {
+	memory := func(of []element, i int) []byte {
 		var v []T
 		var at []I
 		for _, e := range of {
@@ -137,9 +153,9 @@ func probed[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *ro
 		return bytesOf(at)
 	}
 	for i := range 2 {
-		f.acc[0] = append(f.acc[0], bytes(before, i))
+		f.acc[0] = append(f.acc[0], memory(before, i))
 		f.acc[1] = append(f.acc[1], slices.Clone(f.acc[0][i]))
-		f.x = append(f.x, bytes(after, i))
+		f.x = append(f.x, memory(after, i))
 	}
 	r.program.Run(0, len(before), &f.laneFrame)
 	v, at := decode(f.acc[1][0]), elems[I](f.acc[1][1])
@@ -161,7 +177,7 @@ func probed[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](r *ro
 
 // chooseExtreme is the computation that is recognised: the first NaN, or else the largest (or smallest); of equal ones the lower position, and the value of the last or
 // the first, which may be zeros of different signs.
-func chooseExtreme[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](a, b T, i, j I, largest, last bool) (T, I) {
+func chooseExtreme[T ordered, I int32 | int64](a, b T, i, j I, largest, last bool) (T, I) {
 	switch {
 	case a != a:
 		return a, i
@@ -181,7 +197,7 @@ func chooseExtreme[T int32 | int64 | uint32 | float32 | float64, I int32 | int64
 const extremeBlock = 512
 
 // extremeRow finds the elements that short rows fold to, of all of them at once, or else the block in which the result is by folding blocks, and then its place.
-func extremeRow[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](largest, last bool, first T) extremeRows {
+func extremeRow[T ordered, I int32 | int64](largest, last bool, first T) extremeRows {
 	op := hlo.OpMinimum
 	if largest {
 		op = hlo.OpMaximum
@@ -200,7 +216,7 @@ func extremeRow[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](l
 			switch {
 			case length <= shortRun:
 				place = firstExtreme(x, largest)
-			case areFolded && len(x) <= countedRun && best[i] != 0 && best[i] == best[i]: // so that it has one encoding
+			case areFolded && (len(x) <= countedRun || size == 1) && best[i] != 0 && best[i] == best[i]: // so that it has one encoding
 				place = firstSame(rows[i*length*size:][:length*size], bytesOf(best[i:i+1]))
 			case areFolded:
 				place = firstEqual(x, best[i])
@@ -213,7 +229,7 @@ func extremeRow[T int32 | int64 | uint32 | float32 | float64, I int32 | int64](l
 }
 
 // extremeAt is the result whose place is known: of zeros the last one, if that is asked for.
-func extremeAt[T int32 | int64 | uint32 | float32 | float64](x []T, place int, last bool) T {
+func extremeAt[T ordered](x []T, place int, last bool) T {
 	if x[place] == 0 && last {
 		for k := len(x) - 1; k >= 0; k-- {
 			if x[k] == 0 {
@@ -225,13 +241,16 @@ func extremeAt[T int32 | int64 | uint32 | float32 | float64](x []T, place int, l
 }
 
 // firstEqual is the place of the first element that equals v, or is NaN if that is.
-func firstEqual[T int32 | int64 | uint32 | float32 | float64](x []T, v T) int {
+func firstEqual[T ordered](x []T, v T) int {
 	place := 0
 	if v != v {
 		for x[place] == x[place] {
 			place++
 		}
 		return place
+	}
+	if unsafe.Sizeof(v) == 1 {
+		return bytes.IndexByte(bytesOf(x), bytesOf([]T{v})[0])
 	}
 	for x[place] != v {
 		place++
@@ -244,13 +263,18 @@ const countedRun = 32
 
 // firstSame is the place of the first element with the bits of v, which is there.
 func firstSame(x, v []byte) int {
-	if len(v) == 4 {
+	switch len(v) {
+	case 1:
+		return bytes.IndexByte(x, v[0])
+	case 2:
+		return firstSameAs(elems[uint16](x), elems[uint16](v)[0])
+	case 4:
 		return firstSameAs(elems[uint32](x), elems[uint32](v)[0])
 	}
 	return firstSameAs(elems[uint64](x), elems[uint64](v)[0])
 }
 
-func firstSameAs[U uint32 | uint64](x []U, v U) (place int) {
+func firstSameAs[U uint16 | uint32 | uint64](x []U, v U) (place int) {
 	for i := len(x) - 1; i >= 0; i-- {
 		if x[i] == v {
 			place = i
@@ -260,7 +284,7 @@ func firstSameAs[U uint32 | uint64](x []U, v U) (place int) {
 }
 
 // blockExtreme is what firstExtreme is, of a row that is folded block by block.
-func blockExtreme[T int32 | int64 | uint32 | float32 | float64](x []T, fold *fold[T], largest bool) (place int) {
+func blockExtreme[T ordered](x []T, fold *fold[T], largest bool) (place int) {
 	best := fold.run(x[:min(extremeBlock, len(x))])
 	for k := extremeBlock; k < len(x) && best == best; k += extremeBlock {
 		if v := fold.run(x[k:min(k+extremeBlock, len(x))]); v != v || v != best && (v > best) == largest {
@@ -271,7 +295,7 @@ func blockExtreme[T int32 | int64 | uint32 | float32 | float64](x []T, fold *fol
 }
 
 // firstExtreme is the place of the first NaN, or else of the first of the largest or smallest elements.
-func firstExtreme[T int32 | int64 | uint32 | float32 | float64](x []T, largest bool) (place int) {
+func firstExtreme[T ordered](x []T, largest bool) (place int) {
 	best := x[0]
 	if best != best {
 		return 0
@@ -293,6 +317,6 @@ func bytesOf[T any](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(e)))
 }
 
-func bitsEqual[T int32 | int64 | uint32 | float32 | float64](x, y T) bool {
+func bitsEqual[T ordered](x, y T) bool {
 	return slices.Equal(bytesOf([]T{x}), bytesOf([]T{y}))
 }

@@ -306,6 +306,7 @@ func (b *Builder) Build() (*Program, bool) {
 	p.stages = b.orderStages()
 	b.layOut(p)
 	p.row = b.rows
+	p.chooseFolds()
 	p.alignRows()
 	p.plain = p.isPlain()
 	p.weight = 1

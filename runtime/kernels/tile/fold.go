@@ -22,6 +22,11 @@ type rowFold struct {
 	join     loop // folds the n elements at a, or is nil
 	vector   vectors.Name
 	truth    bool // of truth values, across rows
+	// runs folds n runs of a length, which is up to longest, one behind the other; or is nil.
+	runs    func(n int, d, a unsafe.Pointer, length int)
+	longest int
+	// Where the elements are, if not in a register of their own: in an output, or where a load is; else -1.
+	stored, loaded int
 }
 
 const (
@@ -44,7 +49,8 @@ func (b *Builder) Fold(out int, v Value, op hlo.Opcode) bool {
 	if o.fn == nil {
 		return false
 	}
-	f := rowFold{out: out, reg: int(b.use(v)), width: t.ByteSize(), identity: identity, pair: o.fn, vector: o.vector}
+	f := rowFold{out: out, reg: int(b.use(v)), width: t.ByteSize(), identity: identity, pair: o.fn, vector: o.vector, stored: -1, loaded: -1}
+	f.runs, f.longest = foldRuns(op, t, identity)
 	f.join = vectors.Find(vectorName(op, t).In(vectors.Folding), nil)
 	b.folds = append(b.folds, f)
 	return true
@@ -105,6 +111,11 @@ func (p *Program) RunRows(lo, hi int, b Buffers) {
 	}
 	f := p.begin(lo*n, hi*n, b)
 	code := p.compiled(f, (hi-lo)*n)
+	if p.byRuns {
+		p.foldShort(code, f, lo, hi, b)
+		p.pool.Put(f)
+		return
+	}
 	f.makeChains(p, n)
 	for row := lo; row < hi; {
 		bundles, rows := 1, 1

@@ -131,20 +131,20 @@ func (p *Program) compile() (*nativeSteps, bool) {
 	if p.stages != nil {
 		return p.compileStages()
 	}
-	if len(p.folds) == 0 && (len(p.steps) == 0 || p.isLight()) {
+	if !p.hasChains() && (len(p.steps) == 0 || p.isLight()) {
 		return nil, false
 	}
 	if p.across {
 		return p.compileFor(p.rowLength())
 	}
-	isShown := len(p.stores)+len(p.folds) == 0 // tile by tile
+	isShown := len(p.stores)+len(p.folds) == 0 || p.byRuns // tile by tile
 	if rows := p.alongRows(); rows > 0 && (!isShown || rows == p.Len() || p.endsWithRows(rows)) {
 		// Without masks, what is left of each row when vectors are full would be left to the steps.
 		if c, ok := p.compileFor(rows); !ok || c.Masked || rows%c.Lanes == 0 || rows == p.Len() && len(p.folds) == 0 {
 			return c, ok
 		}
 	}
-	if len(p.folds) > 0 {
+	if p.hasChains() {
 		return nil, false
 	}
 	return p.compileFor(0)
@@ -193,6 +193,10 @@ func (w *nativeWriter) compile(rows int) (*nativeSteps, bool) {
 	}
 	for i := range p.folds {
 		o := &p.folds[i]
+		if p.byRuns {
+			w.showFolded(i)
+			continue
+		}
 		if w.isSplit(o.reg) {
 			return nil, false
 		}

@@ -22,6 +22,7 @@ type Program struct {
 	stores   []store
 	folds    []rowFold
 	across   bool // folds are
+	byRuns   bool // they fold what is in registers: see foldruns.go
 	splats   []splat
 	tables   []table
 	arrays   [][]byte // that are constants: see constantarray.go

@@ -30,7 +30,7 @@ func (p *Program) alongRows() int {
 			return 0
 		}
 	}
-	if isLinear && len(p.folds) == 0 {
+	if isLinear && !p.hasChains() {
 		return p.Len()
 	}
 	if n < leastRow {
