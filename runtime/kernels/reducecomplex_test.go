@@ -1,0 +1,33 @@
+package kernels
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestComplexSums compares sums along rows with the evaluator: rows of one number and of many, of several parts, and behind initial values.
+func TestComplexSums(t *testing.T) {
+	for _, typ := range []string{"c64", "c128"} {
+		tol := map[string]float64{"c64": 1e-4, "c128": 1e-12}[typ]
+		for _, n := range []int{1, 2, 3, 7, 16, 63, 64, 65, 1000} {
+			kernelCase{text: replaceType(fmt.Sprintf("T[9] reduce(T[9,%d], T[]), dimensions={1}, to_apply=%s", n, reducer("add")), typ), tol: tol, small: true}.check(t)
+		}
+		for _, text := range []string{"T[] reduce(T[3,20000], T[]), dimensions={0,1}, to_apply=", "T[2] reduce(T[2,40001], T[]), dimensions={1}, to_apply=", "T[] reduce(T[], T[]), dimensions={}, to_apply="} {
+			kernelCase{text: replaceType(text+reducer("add"), typ), tol: tol, small: true}.check(t)
+		}
+		s := siteOf(t, replaceType("T[9] reduce(T[9,100], T[]), dimensions={1}, to_apply="+reducer("add"), typ))
+		_, ok := reduceComplex(s)
+		require.True(t, ok, typ)
+	}
+}
+
+// BenchmarkComplexSums adds up rows, and all.
+func BenchmarkComplexSums(b *testing.B) {
+	for _, text := range []string{"T[512] reduce(T[512,1024], T[]), dimensions={1}, to_apply=", "T[] reduce(T[512,1024], T[]), dimensions={0,1}, to_apply="} {
+		for _, typ := range []string{"c64", "c128"} {
+			b.Run(typ, func(b *testing.B) { benchmarkSite(b, replaceType(text+reducer("add"), typ)) })
+		}
+	}
+}
