@@ -7,16 +7,36 @@ import (
 )
 
 // TupleSimplifier removes tuples that are made only to be taken apart, and the other way round.
-var TupleSimplifier = &pass.Pass{
-	Name:  "tuple-simplifier",
-	About: []hlo.Opcode{hlo.OpTuple, hlo.OpGetTupleElement},
-	Doc: `forward tuple elements and drop tuples rebuilt from their own elements
+var TupleSimplifier = tupleSimplifier(false)
+
+// NewTupleSimplifier makes the pass tuple-simplifier.
+func NewTupleSimplifier(o pass.Options) (*pass.Pass, error) {
+	const key = "exclude-entry-computation"
+	if err := o.Known(key); err != nil {
+		return nil, err
+	}
+	skips, err := o.Bool(key)
+	if err != nil {
+		return nil, err
+	}
+	p := tupleSimplifier(skips)
+	p.Options, p.Params = o, []pass.Param{{Name: key, Doc: "leave the entry computation as it is; false"}}
+	return p, nil
+}
+
+const tupleDoc = `forward tuple elements and drop tuples rebuilt from their own elements
 
 	get-tuple-element(tuple(a, b), index=1)                       → b
 	tuple(get-tuple-element(t), index=0, ..., index=n-1)          → t
 
-The operands that are taken out of the state of an asynchronous chain are those of its start and updates.`,
-	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, ce hlo.CompEdit) error {
+The operands that are taken out of the state of an asynchronous chain are those of its start and updates.`
+
+func tupleSimplifier(skipsEntry bool) *pass.Pass {
+	about := []hlo.Opcode{hlo.OpTuple, hlo.OpGetTupleElement}
+	return &pass.Pass{Name: "tuple-simplifier", About: about, Doc: tupleDoc, Lent: true, Local: func(ctx *pass.Context, m hlo.Module, ce hlo.CompEdit) error {
+		if skipsEntry && ce.ID() == m.Entry().ID() {
+			return nil
+		}
 		for in := range pass.EachOf(ce, hlo.OpTuple, hlo.OpGetTupleElement) {
 			if ce.UserCount(in.ID()) == 0 && ce.Root() != in.ID() {
 				continue
@@ -34,7 +54,7 @@ The operands that are taken out of the state of an asynchronous chain are those 
 			ctx.Count(rule, 1)
 		}
 		return nil
-	},
+	}}
 }
 
 // otherSharding reports whether two instructions for one value say that it lies on the devices in different ways: one of them moves it there.
