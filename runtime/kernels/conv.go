@@ -46,6 +46,9 @@ type convGeometry struct {
 	inSpatial, kernelSpatial, outSpatial []int // strides
 	// batchLast says that rows of the product are in the order of positions, and of images within them; else it is the other way round.
 	batchLast bool
+	// tapsInner says that the common dimension is in the order of input features, and of the window's positions within them, as the kernel is in memory; else it is the other
+	// way round.
+	tapsInner bool
 }
 
 func geometryOf(s *site) (*convGeometry, bool) {
@@ -77,6 +80,10 @@ func geometryOf(s *site) (*convGeometry, bool) {
 		g.inSpatial = append(g.inSpatial, ls[d.InputSpatial[i]])
 		g.kernelSpatial = append(g.kernelSpatial, rs[d.KernelSpatial[i]])
 		g.outSpatial = append(g.outSpatial, outs[d.OutputSpatial[i]])
+	}
+	if last := len(g.window) - 1; last >= 0 {
+		// Rows that lie together are packed feature by feature at each position of the window, which takes longer for a few features at a time.
+		g.tapsInner = g.kernelSpatial[last] == 1 && g.inFeature != 1 && g.features > 1 && (g.features >= g.taps() || !g.rowsAlong())
 	}
 	return g, true
 }
@@ -203,9 +210,8 @@ func multiples(n, by int) []int {
 
 // kernelOffsets are the offsets in the kernel of the window's positions and input features; a reversed axis is read backwards.
 func (g *convGeometry) kernelOffsets() []int {
-	at := make([]int, len(g.window))
-	var offsets []int
-	for tap := range g.taps() {
+	at, taps := make([]int, len(g.window)), make([]int, g.taps())
+	for tap := range taps {
 		unravel(at, tap, func(d int) int { return int(g.window[d].Size) })
 		base := g.kernelBase
 		for d, w := range g.window {
@@ -215,8 +221,25 @@ func (g *convGeometry) kernelOffsets() []int {
 			}
 			base += k * g.kernelSpatial[d]
 		}
+		taps[tap] = base
+	}
+	return g.common(taps, g.kernelIn)
+}
+
+// common are offsets in the order of the common dimension, from those of the window's positions and the stride of input features.
+func (g *convGeometry) common(taps []int, feature int) []int {
+	offsets := make([]int, 0, len(taps)*g.features)
+	if g.tapsInner {
 		for f := range g.features {
-			offsets = append(offsets, base+f*g.kernelIn)
+			for _, at := range taps {
+				offsets = append(offsets, at+f*feature)
+			}
+		}
+		return offsets
+	}
+	for _, at := range taps {
+		for f := range g.features {
+			offsets = append(offsets, at+f*feature)
 		}
 	}
 	return offsets
@@ -224,19 +247,14 @@ func (g *convGeometry) kernelOffsets() []int {
 
 // tapOffsets are those in the input, from the window's first position.
 func (g *convGeometry) tapOffsets() []int {
-	at := make([]int, len(g.window))
-	var offsets []int
-	for tap := range g.taps() {
+	at, taps := make([]int, len(g.window)), make([]int, g.taps())
+	for tap := range taps {
 		unravel(at, tap, func(d int) int { return int(g.window[d].Size) })
-		base := 0
 		for d, w := range g.window {
-			base += at[d] * int(w.WindowDilation) * g.inSpatial[d]
-		}
-		for f := range g.features {
-			offsets = append(offsets, base+f*g.inFeature)
+			taps[tap] += at[d] * int(w.WindowDilation) * g.inSpatial[d]
 		}
 	}
-	return offsets
+	return g.common(taps, g.inFeature)
 }
 
 // rowOffsets are the offsets in the input of the window's first position, for each position of the result.

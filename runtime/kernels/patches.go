@@ -111,28 +111,49 @@ func (p *patches[T]) isInside(at []int) bool {
 
 // panel writes columns [k0, k1) of some rows, position by position of the window.
 func (p *patches[T]) panel(dst, src []T, w *patchRows, rows, k0, k1 int) {
-	for k := k0; k < k1; {
-		tap, f := k/p.features, k%p.features
-		if p.run > p.features && !p.dilated {
+	if p.run > p.features && !p.dilated {
+		for k := k0; k < k1; {
 			n := min(p.run-k%p.run, k1-k)
 			p.runs(dst, src, w, rows, k, n)
 			k += n
 			dst = dst[n*p.mr:]
-			continue
 		}
-		n := min(p.features-f, k1-k)
-		k += n
+		return
+	}
+	for i := range p.tapsOf(k0, k1) {
+		c := p.columns(i, k0, k1)
 		for r := range rows {
 			ok := true
 			if w.inside[r] {
-				w.from[r] = w.first[r] + p.tapOff[tap]
-			} else if w.from[r], ok = p.locate(w.at[r][:p.spatial], w.first[r], tap); !ok {
+				w.from[r] = w.first[r] + p.tapOff[c.tap]
+			} else if w.from[r], ok = p.locate(w.at[r][:p.spatial], w.first[r], c.tap); !ok {
 				w.from[r] = -1
 			}
 		}
-		p.position(dst, src, w.from[:rows], f, n)
-		dst = dst[n*p.mr:]
+		p.position(dst, src, w.from[:rows], c)
 	}
+}
+
+// tapColumns are the columns of one position of the window, those of n features from f on: the first is that of a line of a panel, the next one every step lines.
+type tapColumns struct{ tap, f, n, line, step int }
+
+// tapsOf is how many positions of the window columns [k0, k1) are of.
+func (p *patches[T]) tapsOf(k0, k1 int) int {
+	if p.g.tapsInner {
+		return min(len(p.tapOff), k1-k0)
+	}
+	return (k1-1)/p.features - k0/p.features + 1
+}
+
+// columns are those of [k0, k1) that are of the i-th of their positions.
+func (p *patches[T]) columns(i, k0, k1 int) tapColumns {
+	if taps := len(p.tapOff); p.g.tapsInner {
+		k := k0 + i
+		return tapColumns{k % taps, k / taps, (k1-1-k)/taps + 1, i, taps}
+	}
+	tap := k0/p.features + i
+	k := max(k0, tap*p.features)
+	return tapColumns{tap, k - tap*p.features, min(k1, (tap+1)*p.features) - k, k - k0, 1}
 }
 
 // runs writes n columns, from k on, of a run that lies together in memory: rows side by side where all of it is inside, the others one by one.
@@ -177,17 +198,14 @@ func (p *patches[T]) runs(dst, src []T, w *patchRows, rows, k, n int) {
 
 // neighbours is panel for rows that lie together: they are the same position of several images, or neighbouring positions of one.
 func (p *patches[T]) neighbours(dst, src []T, w *patchRows, rows, k0, k1 int) {
-	tap, f := k0/p.features, k0%p.features
-	for k := k0; k < k1; tap, f = tap+1, 0 {
-		n := min(p.features-f, k1-k)
-		k += n
+	for i := range p.tapsOf(k0, k1) {
+		c := p.columns(i, k0, k1)
 		for r := 0; r < rows; {
 			run := int(w.run[r])
-			from, lo, hi := p.part(w, r, run, tap)
-			p.lines(dst[r:], src, from+f*p.g.inFeature, run, lo, hi, n)
+			from, lo, hi := p.part(w, r, run, c.tap)
+			p.lines(dst[c.line*p.mr+r:], src, from+c.f*p.g.inFeature, run, lo, hi, c)
 			r += run
 		}
-		dst = dst[n*p.mr:]
 	}
 }
 
@@ -223,20 +241,21 @@ const (
 	mostRun  = 2 * leastRun
 )
 
-// lines writes run rows of n features, the first of which is at from, of which those from lo to hi are inside, and zeros for the others.
-func (p *patches[T]) lines(dst, src []T, from, run, lo, hi, n int) {
+// lines writes run rows of some columns, the first of which is at from, of which those from lo to hi are inside, and zeros for the others.
+func (p *patches[T]) lines(dst, src []T, from, run, lo, hi int, c tapColumns) {
+	step := c.step * p.mr
 	if lo == 0 && hi == run && run >= leastRun && run <= mostRun {
 		tail := run - leastRun
-		for x := range n {
-			to, line := dst[x*p.mr:][:run], src[from:][:run]
+		for x := range c.n {
+			to, line := dst[x*step:][:run], src[from:][:run]
 			*(*[leastRun]T)(to) = *(*[leastRun]T)(line) // in registers, where all of it would be a call
 			*(*[leastRun]T)(to[tail:]) = *(*[leastRun]T)(line[tail:])
 			from += p.g.inFeature
 		}
 		return
 	}
-	for x := range n {
-		line := dst[x*p.mr:][:run]
+	for x := range c.n {
+		line := dst[x*step:][:run]
 		if hi-lo < run {
 			clear(line)
 		}
@@ -264,10 +283,11 @@ func copyLine[T any](dst, src []T) {
 	*(*[4]T)(dst[tail:]) = *(*[4]T)(src[tail:])
 }
 
-// position writes n features, from f on, of one position of the window; where that is outside, zeros.
-func (p *patches[T]) position(dst, src []T, from []int, f, n int) {
-	off, step := f*p.g.inFeature, p.g.inFeature
-	if step == 1 && n >= 4 {
+// position writes the columns of one position of the window; where that is outside, zeros.
+func (p *patches[T]) position(dst, src []T, from []int, c tapColumns) {
+	dst = dst[c.line*p.mr:]
+	off, n := c.f*p.g.inFeature, c.n
+	if p.g.inFeature == 1 && c.step == 1 && n >= 4 {
 		outside, somewhere := 0, -1
 		for r, at := range from {
 			if at < 0 {
@@ -294,7 +314,7 @@ func (p *patches[T]) position(dst, src []T, from []int, f, n int) {
 		return
 	}
 	for x := range n {
-		line := dst[x*p.mr:][:len(from)]
+		line := dst[x*c.step*p.mr:][:len(from)]
 		for r, at := range from {
 			if at < 0 {
 				line[r] = 0
@@ -302,7 +322,7 @@ func (p *patches[T]) position(dst, src []T, from []int, f, n int) {
 				line[r] = src[at+off]
 			}
 		}
-		off += step
+		off += p.g.inFeature
 	}
 }
 
