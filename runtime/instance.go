@@ -72,10 +72,12 @@ type activation struct {
 
 	parallel *parallel // of a function with segments
 
-	often     bool          // it is run many times, so binding its stretches pays
-	moved     bool          // the memory of arguments or results has changed since its stretches were bound
-	stretches [][]boundCall // of fn.stretches
-	moves     []boundCall   // of fn.copies
+	often     bool            // it is run many times, so binding its stretches pays
+	moved     bool            // the memory of arguments or results has changed since its stretches were bound
+	stretches [][]boundCall   // of fn.stretches
+	moves     []boundCall     // of fn.copies
+	rounds    int             // how often its stretches ran
+	linked    []*scalar.State // of fn.linked, once they ran often
 
 	meter *meter // nil without a measurement
 

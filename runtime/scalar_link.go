@@ -14,6 +14,7 @@ type scalarLinker struct {
 	b      *scalar.Builder
 	consts map[*byte]scalar.Place
 	loop   *scalarLoop
+	steps  *scalarSteps // or nil
 }
 
 // scalarFrame is one use of a function.
@@ -21,6 +22,7 @@ type scalarFrame struct {
 	fn     *tensorFunction
 	values map[int32]scalar.Operand // of registers
 	outs   []scalar.Operand         // where large results go
+	memory map[Slot]scalar.Place    // if the function is linked in part, where its registers are
 }
 
 // emptyOperand is an array of a register's type, without contents.
@@ -50,6 +52,10 @@ func (l *scalarLinker) value(f *scalarFrame, reg int32) (scalar.Operand, bool) {
 		}
 		if o.InMemory {
 			o.Place = l.constant(data)
+		}
+	case f.memory != nil:
+		if o, ok = l.fromMemory(f, reg, o); !ok {
+			return o, false
 		}
 	default:
 		return o, false
@@ -87,10 +93,12 @@ func (l *scalarLinker) target(f *scalarFrame, reg int32) scalar.Operand {
 	if !o.InMemory {
 		return o
 	}
-	switch r.Slot.Kind {
-	case SlotArg:
+	switch {
+	case f.memory != nil:
+		o.Place = l.place(f, reg)
+	case r.Slot.Kind == SlotArg:
 		o.Place = f.values[int32(r.Slot.Index)].Place
-	case SlotOut:
+	case r.Slot.Kind == SlotOut:
 		o.Place = f.outs[r.Slot.Index].Place
 	}
 	return o

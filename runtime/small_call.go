@@ -103,9 +103,16 @@ func (a *activation) bindStretches() {
 	if a.stretches == nil {
 		a.stretches = make([][]boundCall, len(a.fn.stretches))
 	}
+	next := 0 // of a.linked
 	for i, s := range a.fn.stretches {
 		calls := a.stretches[i][:0]
 		for pc := s.first; pc < s.end; pc++ {
+			if next < len(a.linked) && a.fn.linked[next].first == pc {
+				calls = append(calls, a.bindLinked(next))
+				pc = a.fn.linked[next].end - 1
+				next++
+				continue
+			}
 			small := a.fn.steps[pc].small
 			if small == nil {
 				calls = append(calls, boundCall{pc: pc})
@@ -136,6 +143,9 @@ func (a *activation) finish() {
 
 // stretch runs stretch i of a, which is bound. It reports false if the run has failed; a.pc is then the place.
 func (f *fiber) stretch(a *activation, i int) bool {
+	if a.rounds < linkAfter {
+		a.countRuns()
+	}
 	stop := &f.run.stop
 	a.pc = a.fn.stretches[i].first
 	if stop.Load() != nil {

@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"sync"
+
 	"github.com/gohalo/halo/runtime/bef"
 	"github.com/gohalo/halo/runtime/scalar"
 )
@@ -15,8 +17,10 @@ type tensorFunction struct {
 	outRegs   [][]int32
 	copies    []resultCopy // results that are not computed in their place
 	steps     []step
-	runs      []TensorKernel  // not nil: the steps are these and the return; see straight
-	stretches []stretch       // of steps, for functions that run often
+	runs      []TensorKernel // not nil: the steps are these and the return; see straight
+	stretches []stretch      // of steps, for functions that run often
+	link      sync.Once
+	linked    []*scalarSteps  // in order, after link
 	segments  []tensorSegment // not empty: parts that run beside each other
 	same      map[int32]int32 // registers that nothing computes, since they are another one's memory
 	numSites  int

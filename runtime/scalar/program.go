@@ -134,3 +134,20 @@ func (p *Program) counts(branch *instr, from int) (both instr, ok bool) {
 }
 
 func offset(r int32) uint16 { return uint16(r) * 8 }
+
+// Cost is about how many instructions a run of p takes that has no loops, where calls count as many.
+func (p *Program) Cost() int {
+	cost := len(p.code)
+	for i := range p.code {
+		switch p.code[i].op {
+		case opCall:
+			cost += costOfCall
+		case opInline:
+			cost += costOfInline
+		}
+	}
+	return cost
+}
+
+// What a call is worth in instructions: it leaves the code and enters it again. An inline one computes one element in the time of a vector.
+const costOfCall, costOfInline = 50, 20

@@ -1,0 +1,192 @@
+package runtime
+
+import (
+	"unsafe"
+
+	"github.com/gohalo/halo/runtime/scalar"
+)
+
+// Kernels one after the other that only compute on a few numbers are one program of package scalar where they run often, as the whole of a
+// loop is that has nothing else. What a kernel reads that none of them computes comes from memory; what others read goes there.
+
+// scalarSteps are some steps of a stretch as a program.
+type scalarSteps struct {
+	first, end int
+	program    *scalar.Program
+	memory     []scalarRegister
+	consts     []scalarConst
+}
+
+// scalarRegister is a register that a program reads or writes in memory.
+type scalarRegister struct {
+	place scalar.Place
+	reg   int32
+}
+
+const (
+	// linkAfter is the number of times that a stretch runs before its steps are linked, which takes as long as running a small stretch some thousand times.
+	linkAfter = 1 << 10
+	// leastCalls is the number of calls of loops that a program has to replace: entering one takes as long as some of them.
+	leastCalls = 6
+	// callsOfKernel is about how many calls of loops take as long as the way to a kernel that has none.
+	callsOfKernel = 6
+	// stepsOfCall is about how many instructions of a program take as long as a call of a loop.
+	stepsOfCall = 10
+)
+
+// countRuns counts the runs of a's stretches; at last the function's steps are linked and bound.
+func (a *activation) countRuns() {
+	if a.rounds++; a.rounds == linkAfter && a.meter == nil && len(a.fn.segments) == 0 && !a.fn.events {
+		a.fn.link.Do(a.fn.linkSteps)
+		if len(a.fn.linked) > 0 {
+			a.linked = make([]*scalar.State, len(a.fn.linked))
+			for i, s := range a.fn.linked {
+				a.linked[i] = s.program.NewState()
+				for _, c := range s.consts {
+					a.linked[i].SetPlace(c.place, unsafe.Pointer(&c.data[0]))
+				}
+			}
+			a.moved = true
+			a.bindStretches()
+		}
+	}
+}
+
+// linkSteps makes programs of the steps of t's stretches.
+func (t *tensorFunction) linkSteps() {
+	for _, s := range t.stretches {
+		for pc := s.first; pc < s.end; {
+			end := pc
+			for end < s.end && t.linkOf(end, end+1) != nil {
+				end++
+			}
+			if end > pc {
+				t.linkRange(pc, end)
+			}
+			pc = max(end, pc+1)
+		}
+	}
+}
+
+// linkRange links steps that can be linked one by one, in parts if they are too many for one program.
+func (t *tensorFunction) linkRange(first, end int) {
+	calls := 0
+	for pc := first; pc < end; pc++ {
+		if small := t.steps[pc].small; small != nil {
+			calls += len(small)
+		} else {
+			calls += callsOfKernel
+		}
+	}
+	if calls < leastCalls {
+		return
+	}
+	l := t.linkOf(first, end)
+	if l != nil {
+		if p, ok := l.b.Build(); ok {
+			if p.Cost() <= calls*stepsOfCall {
+				l.steps.program, l.steps.consts = p, l.loop.consts
+				t.linked = append(t.linked, l.steps)
+			}
+			return
+		}
+	}
+	if half := (first + end) / 2; half > first {
+		t.linkRange(first, half)
+		t.linkRange(half, end)
+	}
+}
+
+// linkOf lets steps write a program, or returns nil.
+func (t *tensorFunction) linkOf(first, end int) *scalarLinker {
+	l := &scalarLinker{b: scalar.NewBuilder(), consts: make(map[*byte]scalar.Place), loop: &scalarLoop{}, steps: &scalarSteps{first: first, end: end}}
+	f := &scalarFrame{fn: t, values: make(map[int32]scalar.Operand), memory: make(map[Slot]scalar.Place)}
+	kept := t.readOutside(first, end)
+	for pc := first; pc < end; pc++ {
+		s := &t.steps[pc]
+		if s.code == nil {
+			return nil
+		}
+		in, ok := l.all(f, s.in)
+		if !ok || l.b.Failed() {
+			return nil
+		}
+		out := l.targets(f, s.out)
+		if !s.code(&scalar.Site{Builder: l.b, In: in, Out: out}) || l.b.Failed() {
+			return nil
+		}
+		for k, r := range s.out {
+			f.values[r] = out[k]
+			if o := &out[k]; !o.InMemory && kept[r] {
+				p := l.place(f, r)
+				for i, v := range o.Lanes {
+					l.b.Store(o.Width, p, scalar.None, int64(i*o.Width), v)
+				}
+			}
+		}
+	}
+	return l
+}
+
+// readOutside are the registers that something else than some steps reads.
+func (t *tensorFunction) readOutside(first, end int) map[int32]bool {
+	read := make(map[int32]bool)
+	note := func(regs []int32) {
+		for _, r := range regs {
+			for read[r] = true; ; read[r] = true {
+				from, ok := t.same[r]
+				if !ok {
+					break
+				}
+				r = from
+			}
+		}
+	}
+	note(t.results)
+	for pc := range t.steps {
+		if pc < first || pc >= end {
+			note(t.steps[pc].in)
+		}
+	}
+	return read
+}
+
+// fromMemory is a register that no linked step computes.
+func (l *scalarLinker) fromMemory(f *scalarFrame, reg int32, o scalar.Operand) (scalar.Operand, bool) {
+	if f.fn.regs[reg].Slot.Kind == SlotNone {
+		return o, false
+	}
+	p := l.place(f, reg)
+	if o.InMemory {
+		o.Place = p
+		return o, true
+	}
+	for k := range o.Lanes {
+		o.Lanes[k] = l.b.Load(o.Width, p, scalar.None, int64(k*o.Width))
+	}
+	return o, true
+}
+
+// place is that of a register's memory.
+func (l *scalarLinker) place(f *scalarFrame, reg int32) scalar.Place {
+	slot := f.fn.regs[reg].Slot
+	p, ok := f.memory[slot]
+	if !ok {
+		p = l.b.Place()
+		f.memory[slot] = p
+		l.steps.memory = append(l.steps.memory, scalarRegister{p, reg})
+	}
+	return p
+}
+
+// bindLinked is the call of a's program i, on the memory where a's registers are.
+func (a *activation) bindLinked(i int) boundCall {
+	s, state := a.fn.linked[i], a.linked[i]
+	for _, m := range s.memory {
+		state.SetPlace(m.place, unsafe.Pointer(unsafe.SliceData(a.regs[m.reg].Data)))
+	}
+	return boundCall{pc: s.first, loop: func(int, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer) {
+		for state.Begin(); !s.program.Run(state); {
+		}
+	}}
+}
