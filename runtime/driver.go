@@ -116,12 +116,12 @@ func (f *fiber) loop() outcome {
 			case cutShort:
 				return ended
 			}
-		} else if s.stretch != 0 && a.often && !seen {
+		} else if s.stretch != 0 && a.often && !seen && a.stretches[s.stretch-1].end > pc {
 			if !f.stretch(a, s.stretch-1) {
 				pc = a.pc
 				continue
 			}
-			pc = a.fn.stretches[s.stretch-1].end
+			pc = a.stretches[s.stretch-1].end
 			continue
 		}
 		if s.run != nil {

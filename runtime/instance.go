@@ -64,6 +64,7 @@ const (
 type activation struct {
 	fn     *tensorFunction
 	caller *activation
+	run    *tensorRun
 	regs   []Buffer
 	frames []TensorFrame
 	outs   [][]byte   // memory for the results, given by the caller
@@ -72,12 +73,12 @@ type activation struct {
 
 	parallel *parallel // of a function with segments
 
-	often     bool            // it is run many times, so binding its stretches pays
-	moved     bool            // the memory of arguments or results has changed since its stretches were bound
-	stretches [][]boundCall   // of fn.stretches
-	moves     []boundCall     // of fn.copies
-	rounds    int             // how often its stretches ran
-	linked    []*scalar.State // of fn.linked, once they ran often
+	often     bool           // it is run many times, so binding its stretches pays
+	moved     bool           // the memory of arguments or results has changed since its stretches were bound
+	stretches []boundStretch // of fn.stretches
+	moves     []boundCall    // of fn.copies
+	rounds    int            // how often its stretches ran
+	linked    []linkedSteps  // of fn.linked, once they ran often
 
 	meter *meter // nil without a measurement
 
@@ -158,6 +159,7 @@ func (b *instanceBuilder) activation(fn *tensorFunction, caller *activation, fra
 	a := &activation{
 		fn:     fn,
 		caller: caller,
+		run:    b.run,
 		regs:   make([]Buffer, len(fn.regs)),
 		frames: make([]TensorFrame, len(fn.steps)),
 		outs:   make([][]byte, len(fn.results)),

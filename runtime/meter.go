@@ -382,7 +382,7 @@ func (f *fiber) straightTimed(a *activation) bool {
 // stretchTimed is stretch in an execution that is timed.
 func (f *fiber) stretchTimed(a *activation, i int) bool {
 	stop := &f.run.stop
-	calls := a.stretches[i]
+	calls := a.stretches[i].calls
 	for i := range calls {
 		c := &calls[i]
 		if c.loop != nil {

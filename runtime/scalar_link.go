@@ -128,19 +128,7 @@ func (l *scalarLinker) function(fn *tensorFunction, args, outs []scalar.Operand)
 			return nil, false
 		}
 		out := l.targets(f, s.out)
-		switch s.kind {
-		case stepKernel:
-			ok = s.code(&scalar.Site{Builder: l.b, In: in, Out: out})
-		case stepCall:
-			out, ok = l.call(s.callees[0], in, out)
-		case stepConditional:
-			out, ok = l.conditional(s, in, out)
-		case stepWhile:
-			out, ok = l.nested(s, in, out)
-		default:
-			ok = false
-		}
-		if !ok {
+		if out, ok = l.step(s, in, out); !ok {
 			return nil, false
 		}
 		for k, r := range s.out {
@@ -148,6 +136,21 @@ func (l *scalarLinker) function(fn *tensorFunction, args, outs []scalar.Operand)
 		}
 	}
 	return l.all(f, fn.results)
+}
+
+// step links a step whose results go to out.
+func (l *scalarLinker) step(s *step, in, out []scalar.Operand) ([]scalar.Operand, bool) {
+	switch s.kind {
+	case stepKernel:
+		return out, s.code(&scalar.Site{Builder: l.b, In: in, Out: out})
+	case stepCall:
+		return l.call(s.callees[0], in, out)
+	case stepConditional:
+		return l.conditional(s, in, out)
+	case stepWhile:
+		return l.nested(s, in, out)
+	}
+	return nil, false
 }
 
 // call links a function that leaves its large results where the caller wants them: none may have to be copied there.

@@ -39,12 +39,9 @@ func (a *activation) countRuns() {
 	if a.rounds++; a.rounds == linkAfter && a.meter == nil && len(a.fn.segments) == 0 && !a.fn.events {
 		a.fn.link.Do(a.fn.linkSteps)
 		if len(a.fn.linked) > 0 {
-			a.linked = make([]*scalar.State, len(a.fn.linked))
+			a.linked = make([]linkedSteps, len(a.fn.linked))
 			for i, s := range a.fn.linked {
-				a.linked[i] = s.program.NewState()
-				for _, c := range s.consts {
-					a.linked[i].SetPlace(c.place, unsafe.Pointer(&c.data[0]))
-				}
+				a.linked[i] = s.begin(a.run)
 			}
 			a.moved = true
 			a.bindStretches()
@@ -52,12 +49,33 @@ func (a *activation) countRuns() {
 	}
 }
 
+// linkedSteps are scalarSteps of an activation.
+type linkedSteps struct {
+	state *scalar.State
+	run   Loop
+}
+
+func (s *scalarSteps) begin(r *tensorRun) linkedSteps {
+	state := s.program.NewState()
+	for _, c := range s.consts {
+		state.SetPlace(c.place, unsafe.Pointer(&c.data[0]))
+	}
+	return linkedSteps{state, func(int, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer) {
+		for state.Begin(); !s.program.Run(state) && !r.cancelled.Load(); {
+		}
+	}}
+}
+
 // linkSteps makes programs of the steps of t's stretches.
 func (t *tensorFunction) linkSteps() {
 	for _, s := range t.stretches {
-		for pc := s.first; pc < s.end; {
+		pc := s.first
+		if n := len(t.linked); n > 0 {
+			pc = max(pc, t.linked[n-1].end)
+		}
+		for pc < s.end || pc == s.first {
 			end := pc
-			for end < s.end && t.linkOf(end, end+1) != nil {
+			for t.linkOf(end, end+1, nil) != nil { // the return cannot be linked
 				end++
 			}
 			if end > pc {
@@ -68,20 +86,63 @@ func (t *tensorFunction) linkSteps() {
 	}
 }
 
+// canLink reports whether a step has what it takes to be part of a program. Loops have to end by themselves.
+func (s *step) canLink() bool {
+	switch s.kind {
+	case stepKernel:
+		return s.code != nil
+	case stepCall, stepConditional, stepWhile:
+		for _, c := range s.callees {
+			if !c.hasCode() || !c.ends() {
+				return false
+			}
+		}
+		return s.kind != stepWhile || s.control.TripCount != UnknownTripCount
+	}
+	return false
+}
+
+// ends reports whether the loops in t, and in what it calls, are counted.
+func (t *tensorFunction) ends() bool {
+	for i := range t.steps {
+		s := &t.steps[i]
+		if s.kind == stepWhile && s.control.TripCount == UnknownTripCount {
+			return false
+		}
+		for _, c := range s.callees {
+			if !c.ends() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// calls is about how many calls of loops take as long as a step, whose own loops run once.
+func (s *step) calls() int {
+	if s.small != nil {
+		return len(s.small)
+	}
+	n := callsOfKernel
+	for _, c := range s.callees {
+		n += callsOfKernel
+		for i := range c.steps {
+			n += c.steps[i].calls()
+		}
+	}
+	return n
+}
+
 // linkRange links steps that can be linked one by one, in parts if they are too many for one program.
 func (t *tensorFunction) linkRange(first, end int) {
 	calls := 0
 	for pc := first; pc < end; pc++ {
-		if small := t.steps[pc].small; small != nil {
-			calls += len(small)
-		} else {
-			calls += callsOfKernel
-		}
+		calls += t.steps[pc].calls()
 	}
 	if calls < leastCalls {
 		return
 	}
-	l := t.linkOf(first, end)
+	l := t.linkOf(first, end, t.readOutside(first, end))
 	if l != nil {
 		if p, ok := l.b.Build(); ok {
 			if p.Cost() <= calls*stepsOfCall {
@@ -97,14 +158,13 @@ func (t *tensorFunction) linkRange(first, end int) {
 	}
 }
 
-// linkOf lets steps write a program, or returns nil.
-func (t *tensorFunction) linkOf(first, end int) *scalarLinker {
+// linkOf lets steps write a program, or returns nil. Small registers that are kept it writes to memory, too.
+func (t *tensorFunction) linkOf(first, end int, kept map[int32]bool) *scalarLinker {
 	l := &scalarLinker{b: scalar.NewBuilder(), consts: make(map[*byte]scalar.Place), loop: &scalarLoop{}, steps: &scalarSteps{first: first, end: end}}
 	f := &scalarFrame{fn: t, values: make(map[int32]scalar.Operand), memory: make(map[Slot]scalar.Place)}
-	kept := t.readOutside(first, end)
 	for pc := first; pc < end; pc++ {
 		s := &t.steps[pc]
-		if s.code == nil {
+		if !s.canLink() {
 			return nil
 		}
 		in, ok := l.all(f, s.in)
@@ -112,12 +172,16 @@ func (t *tensorFunction) linkOf(first, end int) *scalarLinker {
 			return nil
 		}
 		out := l.targets(f, s.out)
-		if !s.code(&scalar.Site{Builder: l.b, In: in, Out: out}) || l.b.Failed() {
+		if out, ok = l.step(s, in, out); !ok || l.b.Failed() {
 			return nil
 		}
 		for k, r := range s.out {
 			f.values[r] = out[k]
-			if o := &out[k]; !o.InMemory && kept[r] {
+			o := &out[k]
+			if o.InMemory && o.Place != l.place(f, r) {
+				return nil // it would have to be copied
+			}
+			if !o.InMemory && kept[r] {
 				p := l.place(f, r)
 				for i, v := range o.Lanes {
 					l.b.Store(o.Width, p, scalar.None, int64(i*o.Width), v)
@@ -181,12 +245,9 @@ func (l *scalarLinker) place(f *scalarFrame, reg int32) scalar.Place {
 
 // bindLinked is the call of a's program i, on the memory where a's registers are.
 func (a *activation) bindLinked(i int) boundCall {
-	s, state := a.fn.linked[i], a.linked[i]
+	s, l := a.fn.linked[i], &a.linked[i]
 	for _, m := range s.memory {
-		state.SetPlace(m.place, unsafe.Pointer(unsafe.SliceData(a.regs[m.reg].Data)))
+		l.state.SetPlace(m.place, unsafe.Pointer(unsafe.SliceData(a.regs[m.reg].Data)))
 	}
-	return boundCall{pc: s.first, loop: func(int, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer) {
-		for state.Begin(); !s.program.Run(state); {
-		}
-	}}
+	return boundCall{pc: s.first, loop: l.run}
 }

@@ -61,9 +61,16 @@ func RunSmall(calls []SmallCall, f *TensorFrame) {
 	}
 }
 
-// stretch is a series of plain kernels of which some have small calls.
+// stretch is a series of plain kernels of which some have small calls or can be linked, or nothing in front of a step that does not plainly run but
+// can be linked.
 type stretch struct {
 	first, end int // steps
+}
+
+// boundStretch is a stretch as an activation runs it: linked steps may begin in it that end behind it.
+type boundStretch struct {
+	calls []boundCall
+	end   int
 }
 
 // boundCall is a call of a loop, or of a kernel that has none.
@@ -79,12 +86,16 @@ func findStretches(steps []step) []stretch {
 	var found []stretch
 	for i := 0; i < len(steps); {
 		if steps[i].kind != stepKernel {
+			if steps[i].canLink() {
+				found = append(found, stretch{i, i})
+				steps[i].stretch = len(found)
+			}
 			i++
 			continue
 		}
 		first, small := i, false
 		for ; steps[i].kind == stepKernel; i++ { // a return ends every function
-			small = small || steps[i].small != nil
+			small = small || steps[i].small != nil || steps[i].canLink()
 		}
 		if small {
 			found = append(found, stretch{first, i})
@@ -101,17 +112,23 @@ func (a *activation) bindStretches() {
 	}
 	a.moved = false
 	if a.stretches == nil {
-		a.stretches = make([][]boundCall, len(a.fn.stretches))
+		a.stretches = make([]boundStretch, len(a.fn.stretches))
 	}
-	next := 0 // of a.linked
+	next, pc := 0, 0 // of a.linked, and behind the last stretch
 	for i, s := range a.fn.stretches {
-		calls := a.stretches[i][:0]
-		for pc := s.first; pc < s.end; pc++ {
+		calls := a.stretches[i].calls[:0]
+		if s.first < pc {
+			continue // in another one
+		}
+		for pc = s.first; ; pc++ {
 			if next < len(a.linked) && a.fn.linked[next].first == pc {
 				calls = append(calls, a.bindLinked(next))
 				pc = a.fn.linked[next].end - 1
 				next++
 				continue
+			}
+			if a.fn.steps[pc].kind != stepKernel { // the return at the latest
+				break
 			}
 			small := a.fn.steps[pc].small
 			if small == nil {
@@ -123,7 +140,7 @@ func (a *activation) bindStretches() {
 				calls = append(calls, boundCall{loop: c.Loop, n: c.N, d: c.D.in(f), a: c.A.in(f), b: c.B.in(f), c: c.C.in(f), pc: pc})
 			}
 		}
-		a.stretches[i] = calls
+		a.stretches[i] = boundStretch{calls, pc}
 	}
 	a.moves = a.moves[:0]
 	for _, c := range a.fn.copies {
@@ -151,7 +168,7 @@ func (f *fiber) stretch(a *activation, i int) bool {
 	if stop.Load() != nil {
 		return false
 	}
-	calls := a.stretches[i]
+	calls := a.stretches[i].calls
 	for i := range calls {
 		c := &calls[i]
 		if c.loop != nil {
