@@ -254,6 +254,7 @@ func (r *tensorRun) remeasure(m *Meter) {
 func (a *activation) attach(m *Meter) {
 	a.meter = nil
 	if m != nil {
+		a.unlink()
 		a.meter = &meter{of: m, due: 1, ns: make([]int64, len(a.fn.steps)+1)}
 	}
 }

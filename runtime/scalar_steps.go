@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/gohalo/halo/runtime/scalar"
@@ -34,20 +35,41 @@ const (
 	stepsOfCall = 10
 )
 
-// countRuns counts the runs of a's stretches; at last the function's steps are linked and bound.
-func (a *activation) countRuns() {
-	if a.rounds++; a.rounds == linkAfter && a.meter == nil && len(a.fn.segments) == 0 && !a.fn.events {
-		a.fn.link.Do(a.fn.linkSteps)
-		if len(a.fn.linked) > 0 {
-			a.linked = make([]linkedSteps, len(a.fn.linked))
-			for i, s := range a.fn.linked {
-				a.linked[i] = s.begin(a.run)
-			}
-			a.moved = true
-			a.bindStretches()
-		}
-	}
+var atOnce atomic.Bool
+
+// LinkAtOnce makes steps programs when they next run, and also where that does not pay, and returns what undoes that. It is for tests.
+func LinkAtOnce() (restore func()) {
+	before := atOnce.Swap(true)
+	return func() { atOnce.Store(before) }
 }
+
+// countRuns counts the runs of a's stretches; at last the function's steps are linked and bound. Where steps are measured they stay by
+// themselves.
+func (a *activation) countRuns() {
+	if a.meter != nil {
+		return
+	}
+	if a.rounds++; a.rounds < linkAfter && !atOnce.Load() {
+		return
+	}
+	a.rounds = linkAfter
+	if len(a.fn.segments) > 0 || a.fn.events {
+		return
+	}
+	a.fn.link.Do(a.fn.linkSteps)
+	if len(a.fn.linked) == 0 {
+		return
+	}
+	a.linked = make([]linkedSteps, len(a.fn.linked))
+	for i, s := range a.fn.linked {
+		a.linked[i] = s.begin(a.run)
+	}
+	a.moved = true
+	a.bindStretches()
+}
+
+// unlink makes each of a's steps run by itself again.
+func (a *activation) unlink() { a.linked, a.rounds, a.moved = nil, 0, true }
 
 // linkedSteps are scalarSteps of an activation.
 type linkedSteps struct {
@@ -139,13 +161,13 @@ func (t *tensorFunction) linkRange(first, end int) {
 	for pc := first; pc < end; pc++ {
 		calls += t.steps[pc].calls()
 	}
-	if calls < leastCalls {
+	if calls < leastCalls && !atOnce.Load() {
 		return
 	}
 	l := t.linkOf(first, end, t.readOutside(first, end))
 	if l != nil {
 		if p, ok := l.b.Build(); ok {
-			if p.Cost() <= calls*stepsOfCall {
+			if p.Cost() <= calls*stepsOfCall || atOnce.Load() {
 				l.steps.program, l.steps.consts = p, l.loop.consts
 				t.linked = append(t.linked, l.steps)
 			}

@@ -13,12 +13,13 @@ import (
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/internal/archives"
 	"github.com/gohalo/halo/internal/difftest"
+	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/tile"
 	"github.com/gohalo/halo/verifier"
 )
 
-// TestPrograms runs the modules of testdata on both engines, with and without passes, with fusions as they are, with one thread and machine code from the first run on, and with several
-// threads.
+// TestPrograms runs the modules of testdata on both engines, with and without passes, with fusions as they are, with one thread and machine code of kernels from the first run on, and with several
+// threads and steps linked from the first run on.
 func TestPrograms(t *testing.T) {
 	for path, archive := range archives.All(t, "testdata/*.txtar") {
 		for _, f := range archive.Files {
@@ -29,6 +30,8 @@ func TestPrograms(t *testing.T) {
 						restore := func() {}
 						if threads == 1 {
 							restore = tile.CodeAtOnce()
+						} else {
+							restore = runtime.LinkAtOnce()
 						}
 						for _, fill := range []arrays.FillKind{arrays.Random, arrays.Ones, arrays.Zeros} {
 							same(t, m, difftest.Config{Pipeline: pipeline, Threads: threads, Fill: fill, Seed: 3, Runs: 10})

@@ -10,6 +10,7 @@ import (
 	"github.com/gohalo/halo/internal/difftest"
 	"github.com/gohalo/halo/internal/hlotest"
 	"github.com/gohalo/halo/printer"
+	"github.com/gohalo/halo/runtime"
 )
 
 var (
@@ -38,7 +39,12 @@ func TestRandom(t *testing.T) {
 		m, err := hlotest.Random(seed, 5+int(seed%60))
 		require.NoError(t, err, "seed %d", seed)
 		cfg := difftest.Config{Pipeline: pipelines[seed%5], Threads: 1 + int(seed/5%3), Fill: fills[seed%3], Seed: seed}
+		restore := func() {}
+		if seed%2 == 0 {
+			restore = runtime.LinkAtOnce()
+		}
 		o := difftest.Run(t.Context(), m, cfg)
+		restore()
 		if !o.Verdict.OK() || o.Verdict == difftest.BothRefuse {
 			t.Errorf("seed %d, %+v: %s: %v\n%s", seed, cfg, o.Verdict, o.Err, printer.String(m))
 		}
