@@ -50,6 +50,7 @@ measures the machine) and advice. Missing inputs are generated.
 
 The time of a loop is measured; the times of its ops are estimated from some of the rounds, so that measuring takes at most about a fiftieth of the
 time. A loop over a few numbers is compiled to one program, and counts as one op.
+Other ops on a few numbers, which a run without a profile joins to programs after some thousand rounds, run one by one.
 
   halo profile step.hlo
   halo profile --inputs=in.npz --html=step.html --timeline=step.json step.hlo`

@@ -10,7 +10,7 @@ import (
 )
 
 // enter runs the code of a native program from an entry on, and returns the instruction of the program that is next, and the flags of
-// floating point that were raised.
+// floating point, in which those of denormals are of this run and others may be older.
 //
 //go:noescape
 func enter(code, entry, registers, places unsafe.Pointer, rounds int64) (next int64, raised uint32)
