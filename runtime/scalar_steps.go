@@ -108,31 +108,37 @@ func (t *tensorFunction) linkSteps() {
 	}
 }
 
-// canLink reports whether a step has what it takes to be part of a program. Loops have to end by themselves.
+// canLink reports whether a step has what it takes to be part of a program that gives the same bits. Loops have to end by themselves, and to be programs already.
 func (s *step) canLink() bool {
 	switch s.kind {
 	case stepKernel:
-		return s.code != nil
-	case stepCall, stepConditional, stepWhile:
+		return s.code != nil && !s.differs
+	case stepWhile:
+		return s.scalar != nil && s.ends()
+	case stepCall, stepConditional:
 		for _, c := range s.callees {
-			if !c.hasCode() || !c.ends() {
+			for i := range c.steps {
+				if c.steps[i].kind != stepReturn && !c.steps[i].canLink() {
+					return false
+				}
+			}
+			if !c.hasCode() {
 				return false
 			}
 		}
-		return s.kind != stepWhile || s.control.TripCount != UnknownTripCount
+		return true
 	}
 	return false
 }
 
-// ends reports whether the loops in t, and in what it calls, are counted.
-func (t *tensorFunction) ends() bool {
-	for i := range t.steps {
-		s := &t.steps[i]
-		if s.kind == stepWhile && s.control.TripCount == UnknownTripCount {
-			return false
-		}
-		for _, c := range s.callees {
-			if !c.ends() {
+// ends reports whether the loops in a step are counted.
+func (s *step) ends() bool {
+	if s.kind == stepWhile && s.control.TripCount == UnknownTripCount {
+		return false
+	}
+	for _, c := range s.callees {
+		for i := range c.steps {
+			if !c.steps[i].ends() {
 				return false
 			}
 		}

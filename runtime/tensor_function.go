@@ -83,6 +83,7 @@ type step struct {
 	runAsync AsyncTensorKernel
 	small    []SmallCall // the same as run, or nil
 	code     scalar.Code // the same as run, or nil
+	differs  bool        // code may give other bits
 	scalar   *scalarLoop // the same as a loop, or nil
 	notices  []int32     // stepNotify, stepSegmentEnd: segments that wait for the step before
 	control  *Control

@@ -30,6 +30,9 @@ type Bound struct {
 	Small []SmallCall
 	// Code, if set, does what Run does as part of a program over scalars. It is for kernels on so few elements, too, and may refuse.
 	Code scalar.Code
+	// CodeDiffers says that Code may give other bits than Run: it adds in another order, or rounds products that Run does not round. What runs
+	// at first by Run is never run by such code later.
+	CodeDiffers bool
 	// Scratch is the number of bytes that TensorFrame.Scratch gives to every call.
 	Scratch int64
 	// Evaluated says that this is the meaning of the op from the reference evaluator, for want of a fast implementation.

@@ -338,7 +338,7 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, chosen *boundKernel,
 	s.scratch, s.evaluated = bound.Scratch, bound.Evaluated
 	switch {
 	case bound.Run != nil:
-		s.kind, s.run, s.small, s.code = stepKernel, bound.Run, bound.Small, bound.Code
+		s.kind, s.run, s.small, s.code, s.differs = stepKernel, bound.Run, bound.Small, bound.Code, bound.CodeDiffers
 	case bound.RunAsync != nil:
 		s.kind, s.runAsync = stepAsyncKernel, bound.RunAsync
 	default:

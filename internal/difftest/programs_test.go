@@ -27,16 +27,15 @@ func TestPrograms(t *testing.T) {
 				m := parse(t, f.Name, string(f.Data))
 				for _, pipeline := range []string{"cpu", "O0", "async-to-sync,dce", "O3,cpu-async"} {
 					for threads := 1; threads <= 4; threads += 3 {
-						restore := func() {}
+						atOnce := runtime.LinkAtOnce
 						if threads == 1 {
-							restore = tile.CodeAtOnce()
-						} else {
-							restore = runtime.LinkAtOnce()
+							atOnce = tile.CodeAtOnce
 						}
+						undo := atOnce()
 						for _, fill := range []arrays.FillKind{arrays.Random, arrays.Ones, arrays.Zeros} {
 							same(t, m, difftest.Config{Pipeline: pipeline, Threads: threads, Fill: fill, Seed: 3, Runs: 10})
 						}
-						restore()
+						undo()
 					}
 				}
 			})

@@ -194,3 +194,8 @@ func (q *sequence) code() scalar.Code {
 		return true
 	}
 }
+
+// codeDiffers reports whether code may give other bits than the parts give.
+func (q *sequence) codeDiffers() bool {
+	return slices.ContainsFunc(q.parts, func(p seqPart) bool { return p.bound.CodeDiffers })
+}

@@ -105,7 +105,7 @@ func chooseFast(s *site) (runtime.Bound, bool) {
 	for _, c := range fast[s.in.Opcode()] {
 		if bound, ok := c(s); ok {
 			if bound.Code == nil {
-				bound.Code = codeFor(s)
+				bound.Code, bound.CodeDiffers = codeFor(s)
 			}
 			return bound, true
 		}

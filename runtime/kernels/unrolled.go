@@ -8,39 +8,43 @@ import (
 	"github.com/gohalo/halo/runtime/scalar"
 )
 
-// unrolledCode writes kernels on few elements, which are not elementwise, into programs over scalars.
-func unrolledCode(op hlo.Opcode) func(s *site) scalar.Code {
+// unrolledCode writes kernels on few elements, which are not elementwise, into programs over scalars. Those that only move elements give the
+// bits that the kernel gives.
+func unrolledCode(op hlo.Opcode) (write func(s *site) scalar.Code, moves bool) {
 	//halo:allow opswitch what can be written out element by element
 	switch op {
 	case hlo.OpConcatenate:
-		return concatenateCode
+		return concatenateCode, true
 	case hlo.OpDot:
-		return dotCode
+		return dotCode, false
 	case hlo.OpFusion:
-		return sequenceCode
+		return sequenceCode, false
 	case hlo.OpPad:
-		return padCode
+		return padCode, true
 	case hlo.OpReduce:
-		return reduceCode
+		return reduceCode, false
 	}
-	return nil
+	return nil, false
 }
 
 // mostSteps is how many elements or products a kernel may look at to be worth writing out.
 const mostSteps = 64
 
-// codeFor is the code of a kernel that brought none itself.
-func codeFor(s *site) scalar.Code {
-	write := unrolledCode(s.in.Opcode())
+// codeFor is the code of a kernel that brought none itself, and whether its bits may differ.
+func codeFor(s *site) (code scalar.Code, differs bool) {
+	write, moves := unrolledCode(s.in.Opcode())
 	if write == nil || !hasFixedSizes(s.in) {
-		return nil
+		return nil, false
 	}
+	floats := false
 	for i := range s.b.Out {
 		if s.b.Out[i].NumElements() > scalar.MaxLanes {
-			return nil
+			return nil, false
 		}
+		t := hlo.PrimitiveType(s.b.Out[i].Type)
+		floats = floats || t != hlo.PRED && !t.IsInteger()
 	}
-	return write(s)
+	return write(s), !moves && (floats || s.in.Opcode() == hlo.OpFusion)
 }
 
 // isWord reports whether elements are as wide in registers as in memory, and ops on them round as those of the type.
