@@ -25,7 +25,7 @@ type scalarRegister struct {
 }
 
 const (
-	// linkAfter is the number of times that a stretch runs before its steps are linked, which takes as long as running a small stretch some thousand times.
+	// linkAfter is the number of times that stretches of a function run before its steps are linked, which takes far longer than running them.
 	linkAfter = 1 << 10
 	// leastCalls is the number of calls of loops that a program has to replace: entering one takes as long as some of them.
 	leastCalls = 6
