@@ -50,7 +50,9 @@ func (h *hostTest) run(t testing.TB, name string) string {
 	req := runtime.NewRequest(t.Context(), h.host, runtime.RequestOptions{})
 	defer req.Close()
 	results := make([]*async.Value, f.NumResults())
+	h.journal.walked = make(chan struct{})
 	require.NoError(t, f.Execute(req.NewExecContext(), nil, results))
+	close(h.journal.walked)
 	require.NoError(t, h.host.Queue().Await(t.Context(), results...))
 	h.host.Quiesce()
 	if len(results) > 0 {

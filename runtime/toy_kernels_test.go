@@ -20,6 +20,7 @@ type journal struct {
 	live  atomic.Int32 // noisy payloads
 
 	meeting chan struct{}
+	walked  chan struct{} // closed when the caller has begun all that it can; nil: nobody says so
 	silent  bool
 }
 
@@ -200,9 +201,13 @@ func addAsyncKernels(pure func(string, runtime.Kernel), j *journal) {
 		return errors.New("midway")
 	}))
 	foreign := runtime.Params3(func(_ runtime.ExecContext, in runtime.Argument[int32], out runtime.Result[int32]) error {
-		x, ref := in.Get(), out.Allocate()
+		x, ref, walked := in.Get(), out.Allocate(), j.walked
 		go func() {
-			time.Sleep(time.Millisecond)
+			if walked != nil {
+				<-walked // so that somebody waits for the value
+			} else {
+				time.Sleep(time.Millisecond)
+			}
 			ref.Emplace(x)
 		}()
 		return nil
