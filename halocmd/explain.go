@@ -66,7 +66,7 @@ func meant(name string) string {
 		names = append(names, r.ID)
 	}
 	slices.Sort(names)
-	if near := spelling.Nearest(name, names, len(name)/2); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return "; halo list-passes lists the passes and pipelines"

@@ -46,7 +46,7 @@ func (c *updateFlags) known(name string, m hlo.Module) error {
 
 // closeTo proposes the name that a word comes close to, or the only one.
 func closeTo(word string, names []string) string {
-	near := spelling.Nearest(word, names, max(len(word)/2, 1))
+	near := spelling.Nearest(word, names)
 	switch {
 	case near != "":
 		return ", but %" + near + " is"

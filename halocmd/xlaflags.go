@@ -152,7 +152,7 @@ func xlaFlags(args []string, environment string, stderr io.Writer) ([]string, er
 		case slices.ContainsFunc(xlaIdle, func(p string) bool { return globMatch(p, name) }):
 		default:
 			text := fmt.Sprintf("unknown flag --%s", name)
-			if near := spelling.Nearest(name, slices.Concat(xlaAliases, xlaIdle), len(name)/2); near != "" {
+			if near := spelling.Nearest(name, slices.Concat(xlaAliases, xlaIdle)); near != "" {
 				text += fmt.Sprintf("; did you mean --%s?", near)
 			}
 			if strict {

@@ -223,7 +223,7 @@ func (p *parser) errorAt(off int, msg string) *Error {
 
 // didYouMean is advice to write the candidate nearest to word, "" when none is near.
 func didYouMean(word string, candidates []string) string {
-	if c := spelling.Nearest(word, candidates, min(2, len(word)/2)); c != "" {
+	if c := spelling.Nearest(word, candidates); c != "" {
 		return fmt.Sprintf("did you mean %q?", c)
 	}
 	return ""

@@ -374,7 +374,7 @@ func (e *textElement) build(text string, c Catalogue) (Step, error) {
 			return fail("%s is known, but not implemented; nearest: %s", e.Name, near)
 		}
 	}
-	if near := spelling.Nearest(e.Name, c.Names(), len(e.Name)/2); near != "" {
+	if near := spelling.Nearest(e.Name, c.Names()); near != "" {
 		return fail("there is no pass %q; did you mean %q?", e.Name, near)
 	}
 	return fail("there is no pass %q; halo opt --list-passes shows all", e.Name)

@@ -313,7 +313,7 @@ func opNames() (names []string) {
 }
 
 func nearest(word string, names []string) string {
-	if near := spelling.Nearest(word, names, len(word)/2); near != "" {
+	if near := spelling.Nearest(word, names); near != "" {
 		return fmt.Sprintf("\x00did you mean %q?", near)
 	}
 	return ""

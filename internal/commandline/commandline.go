@@ -222,7 +222,7 @@ func (p *Program[E]) flagError(c *cobra.Command, err error) error {
 
 // meant is a question about the name that was meant, or "".
 func meant(name string, names []string) string {
-	if near := spelling.Nearest(name, names, len(name)/2); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		return fmt.Sprintf(", did you mean %q?", near)
 	}
 	return ""

@@ -193,7 +193,7 @@ func (r *reader) message(m *message, end byte, depth int) []byte {
 		f := m.byName[name.text]
 		if name.kind != 'w' || f == nil {
 			hint := ""
-			if near := spelling.Nearest(name.text, names(m), len(name.text)/2); near != "" {
+			if near := spelling.Nearest(name.text, names(m)); near != "" {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
 			r.fail(name.at, "%s has no field %q%s", m.name, name.text, hint)

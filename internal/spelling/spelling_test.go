@@ -21,6 +21,9 @@ func TestDistance(t *testing.T) {
 		{"subtract", "substract", 9, 1},
 		{"kitten", "sitting", 9, 3},
 		{"kitten", "sitting", 2, 2},
+		{"rnu", "run", 9, 1},
+		{"abcdef", "bacdfe", 9, 2},
+		{"ca", "abc", 9, 3}, // what was exchanged is not changed again
 		{"", "abc", 9, 3},
 		{"abc", "", 3, 3},
 		{strings.Repeat("a", 300), strings.Repeat("a", 300), 9, 9},
@@ -31,22 +34,26 @@ func TestDistance(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	names := []string{"add", "and", "abs", "atan2", "dot"}
-	for _, c := range []struct {
-		word string
-		most int
-		want string
-	}{
-		{"adds", 2, "add"},
-		{"DOT", 2, "dot"},
-		{"dot", 0, "dot"},
-		{"aad", 2, "add"}, // before and, which is as near
-		{"atan", 2, "atan2"},
-		{"atan", 0, ""},
-		{"multiply", 2, ""},
-		{"ab", 2, "abs"}, // one insertion; add and and take more
+	names := []string{"add", "and", "abs", "atan2", "dot", "negate", "run", "cosine", "subtract", "subtract-all", "kLoop"}
+	for _, c := range []struct{ word, want string }{
+		{"adds", "add"},
+		{"DOT", "dot"},
+		{"dot", "dot"},
+		{"aad", "add"}, // before and, which is as near
+		{"atan", "atan2"},
+		{"multiply", ""},
+		{"ab", "abs"}, // one insertion; add and and take more
+		{"rnu", "run"},
+		{"nofile", ""}, // three changes from cosine
+		{"neg", "negate"},
+		{"sub", "subtract"}, // the shortest that begins so
+		{"Neg", "negate"},
+		{"ne", ""},
+		{"loop", "kLoop"},
+		{"a", ""},
 	} {
-		assert.Equal(t, c.want, spelling.Nearest(c.word, names, c.most), c.word)
+		assert.Equal(t, c.want, spelling.Nearest(c.word, names), c.word)
 	}
-	assert.Equal(t, "abcd", spelling.Nearest("abcx", []string{"abc", "abcd"}, 2), "of two as near, the one as long")
+	assert.Equal(t, "abcd", spelling.Nearest("abcx", []string{"abc", "abcd"}), "of two as near, the one as long")
+	assert.Equal(t, "expand", spelling.Nearest("exp", []string{"axe", "expand"}), "what begins so, before two changes")
 }

@@ -124,5 +124,5 @@ func nearestForm(name string) string {
 		names = append(names, f.name)
 	}
 	slices.Sort(names)
-	return spelling.Nearest(name, names, 3)
+	return spelling.Nearest(name, names)
 }
