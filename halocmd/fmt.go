@@ -28,7 +28,7 @@ type fmtCmd struct {
 	graphFlags `embed:""`
 	Generic    bool   `help:"Host programs: print every op in its generic form."`
 	Write      bool   `short:"w" help:"Write the result back to the file."`
-	Output     string `short:"o" help:"Write each result to a file of the same name below this folder." placeholder:"DIR" `
+	Output     string `short:"o" help:"Write each result to a file of the same name below this folder; the result of one program also to a file, x.hlo." placeholder:"DIR|FILE"`
 	JSON       bool   `name:"json" help:"One JSON object for each file."`
 }
 
@@ -47,6 +47,9 @@ func (c *fmtCmd) Run(e *env) error {
 	cfg, err := c.config()
 	if err != nil {
 		return usageError{err}
+	}
+	if c.Output == "-" { // as of other commands
+		c.Output = ""
 	}
 	switch {
 	case c.Write && c.Output != "":
@@ -81,6 +84,9 @@ func (c *fmtCmd) deliver(e *env, in *input, r *record, print func(io.Writer) err
 		}
 		return create(in.name, print)
 	case c.Output != "":
+		if c.toFile(in) {
+			return create(c.Output, print)
+		}
 		path := filepath.Join(c.Output, c.resultName(in))
 		if _, taken := written[path]; taken && in.kind == source.HLOProto && c.To == "text" {
 			path = filepath.Join(c.Output, in.rel+".hlo") // x.hlo and x.hlo.pb are two modules
@@ -104,6 +110,19 @@ func (c *fmtCmd) deliver(e *env, in *input, r *record, print func(io.Writer) err
 		return nil
 	}
 	return print(e.stdout)
+}
+
+// toFile reports whether -o names a file: of one program, with the extension of a program or a drawing, and no folder that exists.
+func (c *fmtCmd) toFile(in *input) bool {
+	if len(c.Files) > 1 || in.part != "" || in.inArchive || in.name != c.Files[0] {
+		return false
+	}
+	switch filepath.Ext(c.Output) {
+	case ".hlo", ".txt", ".pb", ".mlir", ".dot", ".html":
+		info, err := os.Stat(c.Output)
+		return err != nil || !info.IsDir()
+	}
+	return false
 }
 
 // resultName is the place of a result in the folder of results: nothing is packed there.

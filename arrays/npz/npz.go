@@ -21,6 +21,9 @@ const (
 // Checksums are verified.
 func ReadNPZ(r io.ReaderAt, size int64) ([]Named, error) {
 	z, err := zip.NewReader(r, size)
+	if errors.Is(err, zip.ErrFormat) {
+		return nil, errors.New("not an npz file, or one that is cut short")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("npz: %w", err)
 	}

@@ -289,7 +289,7 @@ func TestBadArchives(t *testing.T) {
 	assert.ErrorContains(t, read(archive(map[string][]byte{"a.txt": good})), "not an npy file")
 	assert.ErrorContains(t, read(archive(map[string][]byte{"a.npy": append(good, 4)})), "data after the array")
 	assert.ErrorContains(t, read(archive(map[string][]byte{"a.npy": good[:len(good)-1]})), "bytes")
-	assert.ErrorContains(t, read([]byte("no zip")), "npz:")
+	assert.ErrorContains(t, read([]byte("no zip")), "not an npz file")
 
 	// A flipped bit of the data is found by the checksum.
 	var b bytes.Buffer
