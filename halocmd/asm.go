@@ -34,6 +34,9 @@ func (c *asmCmd) Run(e *env) error {
 		if in.kind == source.BEF || in.kind == source.HLOProto {
 			return fmt.Errorf("%s: error: this is a binary file; want a host program in text", in.name)
 		}
+		if kind, known := source.Recognise(in.data); known && (kind == source.HLOText || kind == source.StableHLOText) {
+			return fmt.Errorf("%s: error: this is %v, which halo lower compiles; want a host program", in.name, kind)
+		}
 		p, err := hostprog.Read(in.name, string(in.data), hostprog.Config{})
 		if err != nil {
 			return err

@@ -15,11 +15,12 @@ import (
 
 // bisectCmd finds out which pass, and which of its rewrites, makes a command fail.
 type bisectCmd struct {
-	Files   []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
+	Files   []string `arg:"" name:"file" help:"Programs: .hlo, .pb, .mlir, directories, - for standard input."`
 	Command string   `required:"" help:"A shell command that fails on the optimised program and not on the original; the file's name is appended." placeholder:"TEXT"`
 	Passes  string   `help:"The passes: fix(algsimp,dce),cse." placeholder:"TEXT" default:"O2"`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
 
+	shapeFlags `embed:""`
 	passChecks `embed:""`
 }
 
@@ -47,6 +48,9 @@ type verdict struct {
 }
 
 func (c *bisectCmd) Run(e *env) error {
+	if err := c.valid(); err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	dir, err := os.MkdirTemp("", "halo-bisect-")

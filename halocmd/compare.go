@@ -18,7 +18,7 @@ import (
 
 // compareCmd runs a program in two ways and says where they part.
 type compareCmd struct {
-	Files   []string `arg:"" name:"file" help:"A program, to run in two ways, or two programs, to compare with each other: .hlo, .pb, - for standard input."`
+	Files   []string `arg:"" name:"file" help:"A program, to run in two ways, or two programs, to compare with each other: .hlo, .pb, .mlir, - for standard input."`
 	Each    bool     `help:"Run each of the programs in two ways, and not two of them against each other."`
 	A       string   `help:"Passes of the first run: a pipeline such as -O2 or cpu, or pipeline text. Default: none." placeholder:"PASSES"`
 	B       string   `help:"Passes of the second run. The engine bef adds the passes that it needs." placeholder:"PASSES"`
@@ -33,6 +33,8 @@ type compareCmd struct {
 	Save    string      `help:"Write the instruction that departs as a program, and its operands beside it (.npz)." placeholder:"FILE.hlo"`
 	Verbose bool        `short:"v" help:"Show how much each result differs."`
 	JSON    bool        `name:"json" help:"One JSON object for each file."`
+
+	shapeFlags `embed:""`
 
 	SPMD       bool `name:"spmd" help:"Run a program for many devices on one, and partitioned on all: name the first instruction that departs. Passes of --a and --b do not go with it."`
 	Partitions int  `help:"With --spmd: how many devices. Default: what the program says." placeholder:"P"`

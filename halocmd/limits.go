@@ -42,7 +42,7 @@ func (m *memorySize) UnmarshalText(text []byte) error {
 		limitMemory()
 		return nil
 	}
-	return fmt.Errorf("want a size of at least 16MiB, as 500MB or 2GiB, got %q", text)
+	return errors.New("want a size of at least 16MiB, as 500MB or 2GiB")
 }
 
 // watchMemory ends the process with a message, and not with a trace, when memory runs out outside of the budget.

@@ -11,12 +11,14 @@ import (
 
 // lowerCmd lowers HLO to BEF.
 type lowerCmd struct {
-	Files   []string `arg:"" name:"file" help:"HLO programs."`
+	Files   []string `arg:"" name:"file" help:"Programs: .hlo, .pb, .mlir, directories, - for standard input."`
 	Level   optLevel `embed:""`
 	Output  string   `short:"o" help:"The BEF file; - is standard output. Default: FILE with .bef."`
 	Elided  string   `help:"Constants that the text elides: error, or fill (with XLA's filler)." default:"error" enum:"error,fill"`
 	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`
+
+	shapeFlags `embed:""`
 }
 
 // Help is what --help says beyond the flags.

@@ -91,10 +91,10 @@ func (c *memCmd) report(ctx context.Context, e *env, in *input) (*memplan.Report
 	}
 	if len(c.Apply) > 0 {
 		if in.kind == source.BEF {
-			return nil, m, usageError{fmt.Errorf("%s: --apply changes programs, not BEF files", in.name)}
+			return nil, m, usageError{fmt.Errorf("%s: error: --apply changes programs, not BEF files", in.name)}
 		}
 		if m, err = report.Apply(ctx, m, c.Apply); err != nil {
-			return nil, m, usageError{fmt.Errorf("--apply=%w", err)}
+			return nil, m, usageError{fmt.Errorf("%s: error: --apply=%w", in.name, err)}
 		}
 		p.Close()
 		if p, err = plain(ctx, m); err != nil {

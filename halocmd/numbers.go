@@ -14,7 +14,7 @@ const maxNatural = 1 << 30
 func (n *natural) UnmarshalText(text []byte) error {
 	v, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || v < 0 || v > maxNatural {
-		return fmt.Errorf("want a number from 0 to %d, got %q", maxNatural, text)
+		return fmt.Errorf("want a number from 0 to %d", maxNatural)
 	}
 	*n = natural(v)
 	return nil
@@ -30,7 +30,7 @@ const maxThreads = 1 << 12
 func (n *threadCount) UnmarshalText(text []byte) error {
 	v, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || v < 0 || v > maxThreads {
-		return fmt.Errorf("want a number of threads up to %d, or 0 for one on each processor; got %q", maxThreads, text)
+		return fmt.Errorf("want a number of threads up to %d, or 0 for one on each processor", maxThreads)
 	}
 	*n = threadCount(v)
 	return nil

@@ -13,7 +13,7 @@ import (
 
 // optCmd runs passes and prints the module.
 type optCmd struct {
-	Files []string `arg:"" optional:"" name:"file" help:"HLO programs; for host programs --passes=canonicalize or print-stream."`
+	Files []string `arg:"" optional:"" name:"file" help:"Programs: .hlo, .pb, .mlir, directories, - for standard input. For host programs, --passes=canonicalize or print-stream."`
 
 	printFlags `embed:""`
 	readFlags  `embed:""`
@@ -86,11 +86,13 @@ func (c *optCmd) Run(e *env) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if err := c.valid(); err != nil {
+		return err
+	}
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if in.kind == source.HostProgram {
 			return e.optHost(in, c.Passes)
 		}
-		c.hloOptFlags.read(in)
 		c.hloOptFlags.read(in)
 		err := c.module(context.Background(), e, in, r, plan)
 		plan.number++
@@ -174,11 +176,16 @@ func (c *optCmd) module(ctx context.Context, e *env, in *input, r *record, plan 
 	if err != nil {
 		return fmt.Errorf("%s: error: %w", in.name, err)
 	}
-	switch {
-	case c.Explain != "":
-		return e.explainInstruction(ctx, r, &history, said, m, after, c.Explain)
-	case c.Where != "":
-		return e.where(ctx, r, &history, m, after, c.Where)
+	if c.Explain != "" || c.Where != "" {
+		if c.Explain != "" {
+			err = e.explainInstruction(ctx, r, &history, said, m, after, c.Explain)
+		} else {
+			err = e.where(ctx, r, &history, m, after, c.Where)
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: error: %w", in.name, err)
+		}
+		return err
 	}
 	out, extension, err := c.written(after, c.Output, plan.cfg)
 	if err != nil {

@@ -33,7 +33,22 @@ type passChecks struct {
 	Budget                []string `help:"Limit each pass: time=1s, instructions=1000 (added by copying code), bytes=1000000 (of folded constants)." placeholder:"WHAT=N"`
 	Units                 string   `help:"Folder of the modules that hlo-module-splitter writes, as NAME.hlo, and hlo-module-stitcher reads." placeholder:"DIR" type:"path"`
 	thorough, countMemory bool
-	Reproducer            string `help:"Folder for the reproducers of failing passes; none writes no reproducer." placeholder:"DIR" default:"."`
+	Reproducer            string `help:"Folder for the reproducers of failing passes; none writes no reproducer. Default: the current folder." placeholder:"DIR" default:"."`
+}
+
+// valid finds mistakes in the flags before a file is read.
+func (c *passChecks) valid() error {
+	_, err := c.fuel()
+	if err == nil {
+		_, err = c.rounds()
+	}
+	if err == nil {
+		err = c.limit(&pass.Runner{})
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	return nil
 }
 
 // run runs a pipeline under the checks. When a pass fails it leaves a reproducer.

@@ -19,15 +19,17 @@ import (
 
 // overlapCmd simulates programs.
 type overlapCmd struct {
-	Files    []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
-	Workers  int      `help:"Threads that compute: 2." default:"2"`
-	Link     float64  `help:"How many times as fast other devices are reached." default:"1"`
+	Files    []string `arg:"" name:"file" help:"Programs: .hlo, .pb, .mlir, directories, - for standard input."`
+	Workers  int      `help:"Threads that compute." default:"2"`
 	Speed    float64  `help:"How many times as fast this machine computes." default:"1"`
+	Link     float64  `name:"link-speed" help:"How many times as fast other devices are reached." default:"1"`
 	Free     []string `help:"Instructions that take no time, by name." placeholder:"NAME"`
 	Timeline string   `help:"Write a timeline for chrome://tracing and Perfetto." placeholder:"FILE.json"`
-	Devices  natural  `help:"Devices on which it runs, for the search for deadlocks: those of the module." placeholder:"N"`
+	Devices  natural  `help:"Devices on which it runs, for the search for deadlocks. Default: those of the module." placeholder:"N"`
 	Profile  string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON     bool     `name:"json" help:"One JSON object for each file."`
+
+	readFlags `embed:""`
 }
 
 // Help is what --help says beyond the flags.
@@ -45,7 +47,7 @@ A buffer that a chain and a concurrent instruction both use, and that one of the
 In a module for several devices every thread of every device is followed through its collectives and transfers. If some wait for one another,
 the cycle is reported, and the exit status is 1.
 
-  halo overlap --workers=4 --link=2 step.hlo
+  halo overlap --workers=4 --link-speed=2 step.hlo
   halo overlap --timeline=step.json step.hlo`
 }
 
@@ -79,7 +81,7 @@ type whatIf struct {
 
 func (c *overlapCmd) Run(e *env) error {
 	if c.Workers < 1 || c.Link <= 0 || c.Speed <= 0 {
-		return usageError{fmt.Errorf("--workers=%d --link=%v --speed=%v: want positive numbers", c.Workers, c.Link, c.Speed)}
+		return usageError{fmt.Errorf("--workers=%d --speed=%v --link-speed=%v: want positive numbers", c.Workers, c.Speed, c.Link)}
 	}
 	var lines []timeline.Process
 	found := make(map[string]bool)

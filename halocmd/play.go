@@ -15,7 +15,7 @@ import (
 // playCmd makes a page in which halo runs.
 type playCmd struct {
 	HTML   string `name:"html" help:"Write the page to a file, and serve nothing." placeholder:"FILE"`
-	Source string `help:"A clone of halo's repository, to build from." default:"." placeholder:"DIR"`
+	Source string `help:"A clone of halo's repository, to build from. Default: the current folder." default:"." placeholder:"DIR"`
 	Port   int    `help:"Serve at this port; 0 is any that is free." default:"0"`
 	Open   bool   `help:"Open the browser."`
 }

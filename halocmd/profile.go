@@ -38,9 +38,9 @@ type profileCmd struct {
 	Profile string        `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON    bool          `name:"json" help:"One JSON object for each file."`
 
-	Out     profileFlags `embed:""`
-	Devices deviceFlags  `embed:""`
-	shapeFlags
+	Out        profileFlags `embed:""`
+	Devices    deviceFlags  `embed:""`
+	shapeFlags `embed:""`
 }
 
 // Help is what --help says beyond the flags.

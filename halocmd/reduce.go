@@ -31,6 +31,7 @@ type reduceCmd struct {
 	Time    time.Duration `help:"Stop after this time with the smallest program so far." default:"5m"`
 	Output  string        `short:"o" help:"Write the module here." type:"path" default:"-"`
 
+	shapeFlags `embed:""`
 	passChecks `embed:""`
 }
 
@@ -46,6 +47,9 @@ func (reduceCmd) Help() string {
 func (c *reduceCmd) Run(e *env) error {
 	if c.Passes != "" && c.Command != "" {
 		return usageError{errors.New("--passes and --command exclude each other")}
+	}
+	if err := c.valid(); err != nil {
+		return err
 	}
 	return e.each([]string{c.File}, false, func(in *input, _ *record) error {
 		checks := &c.passChecks
@@ -63,7 +67,7 @@ func (c *reduceCmd) Run(e *env) error {
 		defer cancel()
 		fails, err := c.oracle(ctx, checks)
 		if err != nil {
-			return usageError{err}
+			return usageError{fmt.Errorf("%s: error: %w", in.name, err)}
 		}
 		m, err := parseModule(in)
 		if err != nil {
@@ -105,7 +109,7 @@ func (c *reduceCmd) oracle(ctx context.Context, checks *passChecks) (func(hlo.Mo
 		return func(m hlo.Module) string { return commandFails(ctx, c.Command, filepath.Join(dir, "module.hlo"), m) }, nil
 	}
 	if c.Passes == "" {
-		return nil, errors.New("missing flag --passes=TEXT or --command=TEXT, which says what fails")
+		return nil, errors.New("no reproducer, which would name passes: --passes=TEXT or --command=TEXT says what fails")
 	}
 	pipeline, err := catalogue.Parse(c.Passes)
 	if err != nil {

@@ -51,7 +51,7 @@ func TestReduceNeedsAFailure(t *testing.T) {
 	}{
 		{[]string{"--passes=dce"}, exitInput, "nothing fails on it"},
 		{[]string{"--command=true"}, exitInput, "nothing fails on it"},
-		{nil, exitUsage, "which says what fails"},
+		{nil, exitUsage, "says what fails"},
 		{[]string{"--passes=dce", "--command=true"}, exitUsage, "exclude each other"},
 		{[]string{"--passes=nonsense"}, exitUsage, "there is no pass"},
 	} {

@@ -11,7 +11,7 @@ import (
 
 // scheduleCmd estimates how much asynchronous latency is hidden.
 type scheduleCmd struct {
-	Files      []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
+	Files      []string `arg:"" name:"file" help:"Programs: .hlo, .pb, .mlir, directories, - for standard input."`
 	MinOverlap float64  `help:"Fail if less than this part of the asynchronous time is hidden: 0.8." placeholder:"PART"`
 	Devices    int64    `help:"Estimate collectives among so many devices: groups grow in proportion. Needs --link." placeholder:"N"`
 	Link       string   `help:"What connects devices: a latency and a bandwidth, as 10us,25GB/s." placeholder:"LINK"`
@@ -19,6 +19,7 @@ type scheduleCmd struct {
 	JSON       bool     `name:"json" help:"One JSON object for each file."`
 
 	measuredFlag `embed:""`
+	readFlags    `embed:""`
 }
 
 // Help is what --help says beyond the flags.

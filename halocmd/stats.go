@@ -15,7 +15,7 @@ import (
 
 // statsCmd counts.
 type statsCmd struct {
-	Files   []string `arg:"" name:"file" help:"Programs: .hlo, .pb, directories, - for standard input."`
+	Files   []string `arg:"" name:"file" help:"Programs: .hlo, .pb, .mlir, directories, - for standard input."`
 	Top     natural  `help:"List so many of the most expensive instructions." default:"10" placeholder:"N"`
 	Profile string   `help:"Verifier profile of the input: doc or xla." default:"doc" enum:"doc,xla"`
 	JSON    bool     `name:"json" help:"One JSON object for each file."`

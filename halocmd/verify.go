@@ -75,7 +75,7 @@ func (c *verifyCmd) config() (verifier.Config, error) {
 		name, value, _ := strings.Cut(o, "=")
 		i := slices.IndexFunc(options, func(x verifier.Option) bool { return x.Name == name })
 		if i < 0 {
-			return cfg, fmt.Errorf("there is no option %q", name)
+			return cfg, fmt.Errorf("there is no option %q; --list-options lists them", name)
 		}
 		if err := options[i].Set(&cfg, value); err != nil {
 			return cfg, err

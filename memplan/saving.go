@@ -3,6 +3,7 @@ package memplan
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -250,19 +251,22 @@ func (r *Report) Apply(ctx context.Context, m hlo.Module, changes []string) (hlo
 		kind, what, _ := strings.Cut(change, "=")
 		in, known := m.Entry().ByName(what)
 		var err error
-		switch {
-		case kind == "order":
+		switch kind {
+		case "order":
 			m, err = reordered(ctx, m)
-		case kind == "donate":
+		case "donate":
 			m, err = donated(m, what)
-		case !known:
-			err = fmt.Errorf("the entry computation has no instruction %s", what)
-		case kind == "recompute":
-			m, err = recomputed(m, in, late)
-		case kind == "narrow":
-			m, err = narrowed(m, in, late)
+		case "recompute", "narrow":
+			switch {
+			case !known:
+				err = fmt.Errorf("the entry computation has no instruction %q", what)
+			case kind == "recompute":
+				m, err = recomputed(m, in, late)
+			default:
+				m, err = narrowed(m, in, late)
+			}
 		default:
-			err = fmt.Errorf("want order, recompute=NAME, narrow=NAME or donate=PARAMETER:RESULT")
+			err = errors.New("want order, recompute=NAME, narrow=NAME or donate=PARAMETER:RESULT")
 		}
 		if err != nil {
 			return m, fmt.Errorf("%s: %w", change, err)

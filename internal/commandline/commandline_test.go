@@ -129,3 +129,15 @@ func TestHelp(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, help, "  copy          Copy files.\n")
 }
+
+type common struct{ Size int }
+
+// TestEmbedded: an embedded struct without its tag is a mistake that would leave its flags out in silence.
+func TestEmbedded(t *testing.T) {
+	assert.NotPanics(t, func() {
+		_ = commandline.Flags(&struct {
+			common `embed:""`
+		}{}, nil)
+	})
+	assert.Panics(t, func() { _ = commandline.Flags(&struct{ common }{}, nil) })
+}

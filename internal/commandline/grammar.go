@@ -46,6 +46,9 @@ func (g *grammar) field(field reflect.StructField, v reflect.Value) {
 		g.fields(v)
 		return
 	}
+	if field.Anonymous {
+		panic(field.Name + " is embedded without the tag embed: its flags would be unknown") // the struct is at fault
+	}
 	if !field.IsExported() {
 		return
 	}
