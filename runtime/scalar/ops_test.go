@@ -164,11 +164,14 @@ func bothNaN(a, b []byte, text string) bool {
 }
 
 func combinations(types []hlo.PrimitiveType, n int) [][]byte {
-	arrays := make([][]byte, len(types))
+	arrays, lists := make([][]byte, len(types)), make([][]uint64, len(types))
+	for k, t := range types {
+		lists[k] = numbers(t)
+	}
 	for i := range n {
 		rest := i
 		for k, t := range types {
-			list := numbers(t)
+			list := lists[k]
 			var word [8]byte
 			binary.LittleEndian.PutUint64(word[:], list[rest%len(list)])
 			arrays[k] = append(arrays[k], word[:t.ByteSize()]...)

@@ -196,7 +196,7 @@ func randomBytes(r *rand.Rand, t hlo.PrimitiveType, n int) []byte {
 			out = append(out, randomBytes(r, hlo.F32, 2)...)
 			continue
 		}
-		x := r.NormFloat64() * math.Exp2(float64(r.IntN(12)-4))
+		x := r.NormFloat64() * float64(int(1)<<r.IntN(12)) / 16
 		if r.IntN(8) == 0 {
 			x = special[r.IntN(len(special))]
 		}
