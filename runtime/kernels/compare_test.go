@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -138,6 +139,9 @@ func (c kernelCase) operand(t *testing.T, rng *rand.Rand, s hlo.Shape, which int
 func compareLeaf(t *testing.T, c kernelCase, typ hlo.PrimitiveType, want, got []byte) {
 	t.Helper()
 	require.Len(t, got, len(want))
+	if bytes.Equal(want, got) {
+		return
+	}
 	w, g := decode(want, typ), decode(got, typ)
 	scale := 0.0
 	for _, x := range w {
@@ -167,9 +171,10 @@ func encode(b []byte, t hlo.PrimitiveType, v []float64) {
 		}
 		return
 	}
+	f, narrow := testFormats[t]
 	for i, x := range v {
 		var code uint64
-		switch f, narrow := testFormats[t]; {
+		switch {
 		case narrow:
 			code = uint64(f.FromFloat64(x))
 		case t == hlo.F32:
@@ -195,12 +200,13 @@ func decode(b []byte, t hlo.PrimitiveType) []float64 {
 	}
 	w := t.ByteSize()
 	v := make([]float64, len(b)/max(w, 1))
+	f, narrow := testFormats[t]
 	for i := range v {
 		var code uint64
 		for k := range w {
 			code |= uint64(b[i*w+k]) << (8 * k)
 		}
-		switch f, narrow := testFormats[t]; {
+		switch {
 		case narrow:
 			v[i] = f.Float64(uint16(code))
 		case t == hlo.F32:
