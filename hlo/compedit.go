@@ -1,7 +1,6 @@
 package hlo
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -12,20 +11,6 @@ import (
 type CompEdit struct {
 	st  *compState
 	gen uint32
-}
-
-// InstrSpec says what instruction to make. Slices are copied.
-type InstrSpec struct {
-	Opcode   Opcode
-	Name     string // made unique in the module; "": the mnemonic
-	NameHash uint64 // [HashName] of Name, where it is known already; 0: it is not
-	Shape    Shape
-	Operands []InstrID
-	Attrs    OpAttrs // nil: none; kept, and must not be written afterwards
-	Common   *Common // nil: none; likewise
-	Callees  []CompID
-	Control  []InstrID // control predecessors
-	Position Position
 }
 
 // state is the computation to read and write, with all uses where they belong.
@@ -186,128 +171,6 @@ func (c CompEdit) Edit(in Instruction) InstrEdit {
 	return c.Instr(in.ID())
 }
 
-// Add appends an instruction to the program order, and so to the schedule, if any. Its name is the mnemonic made unique, and its
-// attributes the defaults of the op; [CompEdit.AddSpec] says all at once.
-func (c CompEdit) Add(op Opcode, s Shape, operands ...InstrID) InstrEdit {
-	return c.AddSpec(InstrSpec{Opcode: op, Shape: s, Operands: operands, Attrs: defaultAttrs(op)})
-}
-
-// AddSpec appends an instruction to the program order, and so to the schedule, if any.
-func (c CompEdit) AddSpec(spec InstrSpec) InstrEdit {
-	st := c.live()
-	st.check(&spec)
-	n := st.newInstr(&spec)
-	if o := st.order; o != nil {
-		o.pred.Set(n.id, o.last)
-		o.last = n.id
-	}
-	cn := st.node
-	cn.maxRank += rankGap
-	n.rank = cn.maxRank
-	return InstrEdit{st, n.id, c.gen}
-}
-
-// InsertBefore is Add with a place in the program order: just before at.
-func (c CompEdit) InsertBefore(at InstrID, op Opcode, s Shape, operands ...InstrID) InstrEdit {
-	return c.InsertSpecBefore(at, InstrSpec{Opcode: op, Shape: s, Operands: operands, Attrs: defaultAttrs(op)})
-}
-
-// InsertSpecBefore is AddSpec with a place in the program order: just before at.
-func (c CompEdit) InsertSpecBefore(at InstrID, spec InstrSpec) InstrEdit {
-	st := c.live()
-	st.instr(at)
-	st.check(&spec)
-	rank := st.rankBefore(at)
-	n := st.newInstr(&spec)
-	n.rank = rank
-	st.order.placed(n.id, at)
-	if cn := st.node; cn.idOrder {
-		cn.idOrder = false
-		st.ownInfo().base = &orderBase{limit: n.id}
-	}
-	return InstrEdit{st, n.id, c.gen}
-}
-
-func defaultAttrs(op Opcode) OpAttrs {
-	if f := Info(op).NewAttrs; f != nil {
-		return f()
-	}
-	return nil
-}
-
-// check refuses a spec that names what does not exist.
-func (st *compState) check(spec *InstrSpec) {
-	if !spec.Opcode.IsValid() {
-		panic(fmt.Sprintf("hlo: adding an instruction of %v", spec.Opcode))
-	}
-	st.checkIDs("operand", spec.Opcode, spec.Operands)
-	if st.forwards(spec.Operands...) {
-		st.settle() // its use of what was replaced before is meant
-	}
-	st.checkIDs("control predecessor", spec.Opcode, spec.Control)
-	st.e.checkCallees(spec.Callees)
-}
-
-func (st *compState) checkIDs(what string, op Opcode, ids []InstrID) {
-	for i, id := range ids {
-		if st.node.instrs.get(uint32(id)) == nil {
-			panic(fmt.Sprintf("hlo: %s %d of %v is %d, which does not exist in computation %q", what, i, op, id, st.node.name))
-		}
-	}
-}
-
-func (e *Editor) checkCallees(ids []CompID) {
-	for _, id := range ids {
-		e.root.mustComp(id)
-	}
-}
-
-// newInstr makes an instruction of a checked spec, without a rank.
-func (st *compState) newInstr(spec *InstrSpec) *instrNode {
-	e := st.e
-	id := InstrID(st.node.instrs.n)
-	slot := st.ownSlot(id)
-	c := st.node
-	name := spec.Name
-	if name == "" {
-		name = spec.Opcode.String()
-		spec.NameHash = 0
-	}
-	n := e.takeNode(maxEditSlab)
-	n.fill(&e.stats, spec)
-	n.stamp, n.name, n.id = e.epoch, e.instrNames().uniqueHashed(name, freshHash(name, spec.NameHash)), id
-	e.countMore(st.node.id, spec.Callees)
-	*slot = n
-	c.count++
-	st.noteNamed(n.id)
-	if st.users != nil {
-		st.users.change(n.id, nil, n.operands(), false)
-		st.users.change(n.id, nil, n.control(), true)
-	}
-	if n.op == OpParameter {
-		st.placeParameter(n)
-	}
-	return n
-}
-
-// placeParameter puts n where its number says, after having been anywhere or nowhere in the list of parameters.
-func (st *compState) placeParameter(n *instrNode) {
-	c := st.node
-	params := slices.DeleteFunc(slices.Clone(c.params), func(id InstrID) bool { return id == n.id })
-	if n.op == OpParameter {
-		num := n.parameterNumber()
-		i := slices.IndexFunc(params, func(id InstrID) bool {
-			k := c.instrs.get(uint32(id)).parameterNumber()
-			return k > num || k == num && id > n.id
-		})
-		if i < 0 {
-			i = len(params)
-		}
-		params = slices.Insert(params, i, n.id)
-	}
-	st.ownInfo().params = params
-}
-
 // userOverlay returns the session's view of the users, made from the index of the current state on first demand.
 func (st *compState) userOverlay() *userOverlay {
 	if st.users == nil {
@@ -335,118 +198,6 @@ func (c CompEdit) UserCount(id InstrID) int { return c.state().userOverlay().cou
 // ControlSuccessors yields the ids of the instructions that have id as control predecessor now, ascending.
 func (c CompEdit) ControlSuccessors(id InstrID) iter.Seq[InstrID] {
 	return func(yield func(InstrID) bool) { eachID(slices.Clone(c.state().userOverlay().successors(id)), yield) }
-}
-
-// Reasons why Remove refuses; errors.Is finds them.
-var (
-	ErrHasUsers             = errors.New("it has users")
-	ErrHasControlSuccessors = errors.New("it has control successors")
-	ErrIsRoot               = errors.New("it is the root")
-	ErrIsParameter          = errors.New("it is a parameter; RemoveParameter renumbers the others")
-)
-
-// Remove removes an unneeded instruction: no users, no control successors, neither root nor parameter. Otherwise it changes
-// nothing and returns an error wrapping the reason.
-func (c CompEdit) Remove(id InstrID) error {
-	st := c.state()
-	n := st.instr(id)
-	if n.op == OpParameter {
-		return fmt.Errorf("hlo: cannot remove %s: %w", n.name, ErrIsParameter)
-	}
-	return st.remove(n)
-}
-
-func (st *compState) remove(n *instrNode) error {
-	var reason error
-	u := st.userOverlay()
-	switch {
-	case u.count(n.id) > 0:
-		reason = ErrHasUsers
-	case len(u.successors(n.id)) > 0:
-		reason = ErrHasControlSuccessors
-	case st.node.root == n.id:
-		reason = ErrIsRoot
-	default:
-		*st.ownSlot(n.id) = nil
-		st.node.count--
-		u.change(n.id, n.operands(), nil, false)
-		u.change(n.id, n.control(), nil, true)
-		st.e.countCalls(n.called(), -1)
-		return nil
-	}
-	return fmt.Errorf("hlo: cannot remove %s: %w", n.name, reason)
-}
-
-// RemoveParameter removes parameter number i, which must have no users, and renumbers those after it. Callers keep their operands:
-// changing them is up to the pass.
-func (c CompEdit) RemoveParameter(i int) error {
-	st := c.state()
-	if i < 0 || i >= len(st.node.params) {
-		panic(fmt.Sprintf("hlo: no parameter %d in computation %q", i, st.node.name))
-	}
-	if err := st.remove(st.instr(st.node.params[i])); err != nil {
-		return err
-	}
-	left := slices.Delete(slices.Clone(st.node.params), i, i+1)
-	st.ownInfo().params = left
-	for k, id := range left { // SetAttrs replaces the list as it goes
-		if k >= i {
-			c.Instr(id).SetAttrs(&ParameterAttrs{Number: int64(k)})
-		}
-	}
-	return nil
-}
-
-// ReplaceAllUses makes every user of old use new instead, and new the root if old was. If new itself uses old, that use stays. It
-// returns the number of instructions changed. Control edges stay.
-func (c CompEdit) ReplaceAllUses(old, new InstrID) int {
-	st := c.state()
-	st.instr(old)
-	st.instr(new)
-	if old == new {
-		return 0
-	}
-	count := 0
-	u := st.userOverlay()
-	for _, user := range slices.Clone(u.of(old)) {
-		if user == new {
-			continue
-		}
-		u.redirect(user, st.ownInstr(user).ownOperands(&st.e.stats), old, new)
-		count++
-	}
-	if st.node.root == old {
-		st.own().root = new
-	}
-	return count
-}
-
-// ReplaceInstruction makes new stand for old everywhere: users, root and control edges, and removes old. It refuses, and changes
-// nothing, when new uses old or old is a parameter.
-func (c CompEdit) ReplaceInstruction(old, new InstrID) error {
-	st := c.state()
-	switch o, n := st.instr(old), st.instr(new); {
-	case old == new:
-		return nil
-	case o.op == OpParameter:
-		return fmt.Errorf("hlo: cannot replace %s by %s: %w", o.name, n.name, ErrIsParameter)
-	case slices.Contains(n.operands(), old):
-		return fmt.Errorf("hlo: cannot replace %s by %s, which uses it: %w", o.name, n.name, ErrHasUsers)
-	}
-	c.ReplaceAllUses(old, new)
-	for _, s := range slices.Clone(st.userOverlay().successors(old)) {
-		in := InstrEdit{st, s, c.gen}
-		in.RemoveControlPredecessor(old)
-		if s != new {
-			in.AddControlPredecessor(new)
-		}
-	}
-	for _, p := range slices.Clone(st.instr(old).control()) {
-		if p != new {
-			c.Instr(new).AddControlPredecessor(p)
-		}
-	}
-	return c.Remove(old)
 }
 
 // SetRoot makes id the root.

@@ -13,7 +13,8 @@
 //	values.go lanes.go    literals to numbers and back; runs of numbers
 //	program.go apply.go   elementwise code and computations on scalars, compiled to run on many elements at once
 //	elementwise.go …ops.go compare.go convert.go   what the elementwise ops compute, with arcs.go for accuracy
-//	data.go strided.go indexing.go   moving elements
+//	data.go strided.go    moving elements
+//	indexing.go scatter.go   moving elements by computed places
 //	contraction.go gemm.go convolution.go ragged.go   sums of products
 //	reduction.go window.go sort.go scan.go   ops that apply a computation
 //	linalg.go batchnorm.go fft.go random.go   the numerical families
