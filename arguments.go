@@ -176,7 +176,7 @@ func (s *Signature) list() string {
 			names = append(names, "…")
 			break
 		}
-		names = append(names, fmt.Sprintf("%s %v", v.Name, v.Shape.WithoutLayout()))
+		names = append(names, v.text())
 	}
 	if names == nil {
 		return ""

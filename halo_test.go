@@ -118,6 +118,7 @@ func TestSignature(t *testing.T) {
 		Aliases: []halo.Alias{{Parameter: 1, Result: 0, Must: true}}, Replicas: 1, Partitions: 1,
 	}
 	assert.Equal(t, fmt.Sprintf("%+v", *want), fmt.Sprintf("%+v", *p.Signature()))
+	assert.Equal(t, "(state{0} f32[2,3], state{1} f32[4], p['b'] f32[4], x f32[<=8]) -> (out{0} f32[4], out{1} f32[<=8])", p.Signature().String())
 	var file bytes.Buffer
 	require.NoError(t, p.Save(&file))
 	again, err := halo.LoadProgramFS(fstest.MapFS{"step.bef": {Data: file.Bytes()}}, "step.bef", halo.Options{})

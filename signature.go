@@ -3,6 +3,7 @@ package halo
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -14,6 +15,18 @@ type Signature struct {
 	// Replicas and Partitions are the devices that the program was made for; both are 1 for a program that does not communicate,
 	// whatever its header says.
 	Replicas, Partitions int
+}
+
+// String is the names and shapes on one line: (x f32[2,3], y f32[]) -> (r f32[2,3]).
+func (s *Signature) String() string {
+	list := func(values []Value) string {
+		texts := make([]string, len(values))
+		for i, v := range values {
+			texts[i] = v.text()
+		}
+		return "(" + strings.Join(texts, ", ") + ")"
+	}
+	return list(s.Parameters) + " -> " + list(s.Results)
 }
 
 // Value describes a leaf of the parameters or of the result.
@@ -28,6 +41,9 @@ type Value struct {
 	// Sharding is the sharding in HLO's notation, "" if there is none.
 	Sharding string
 }
+
+// text is the name and the shape, without its layout.
+func (v Value) text() string { return fmt.Sprintf("%s %v", v.Name, v.Shape.WithoutLayout()) }
 
 // Alias says that the program may write a result over a parameter: [Program.RunInto] takes the same memory for both.
 type Alias struct {
