@@ -85,6 +85,9 @@ func testElementwiseTypes(t *testing.T) {
 				kernelCase{text: fmt.Sprintf("%s[2100] convert(%s[2100])", to, from)}.check(t)
 			}
 		}
+		for _, to := range []string{"c64", "c128"} {
+			kernelCase{text: fmt.Sprintf("%s[2100] convert(%s[2100])", to, from)}.check(t)
+		}
 		for _, dir := range []string{"EQ", "NE", "LT", "LE", "GT", "GE"} {
 			kernelCase{text: fmt.Sprintf("pred[1500] compare(%s[1500], %s[1500]), direction=%s", from, from, dir)}.check(t)
 		}

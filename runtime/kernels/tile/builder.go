@@ -168,6 +168,13 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 		types[i] = b.values[a].typ
 	}
 	t := in.Shape().Type()
+	if part, ok := realPart(in, types); ok {
+		re, ok := b.Convert(part, args[0])
+		if !ok {
+			return 0, false
+		}
+		args, types = []Value{re}, []hlo.PrimitiveType{part}
+	}
 	o, ok := findOp(in, t, types)
 	if !ok {
 		return 0, false

@@ -126,11 +126,28 @@ func Weight(in hlo.Instruction) int {
 	if !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise) || len(types) == 0 {
 		return 0
 	}
+	weight := 0
+	if part, ok := realPart(in, types); ok {
+		o, ok := convertOperation(types[0], part)
+		if !ok {
+			return 0
+		}
+		weight, types = o.weight, []hlo.PrimitiveType{part}
+	}
 	o, ok := findOp(in, in.Shape().Type(), types)
 	if !ok {
 		return 0
 	}
-	return o.weight
+	return weight + o.weight
+}
+
+// realPart is the type between a real number and the complex one that an instruction converts it to, if there is one: it becomes a real part first, and that a complex number.
+func realPart(in hlo.Instruction, types []hlo.PrimitiveType) (hlo.PrimitiveType, bool) {
+	t := in.Shape().Type()
+	if in.Opcode() != hlo.OpConvert || !t.IsComplex() || types[0].IsComplex() || types[0] == t.ComponentType() {
+		return hlo.InvalidType, false
+	}
+	return t.ComponentType(), true
 }
 
 // exact are the ops whose result is in the operands' type without rounding.
