@@ -157,7 +157,8 @@ func (u *unroller) refuses(m hlo.Module, now analysis.Computations, in hlo.Instr
 	return ""
 }
 
-// isElementwise reports whether a body computes arrays of one size, element by element, and besides only scalars.
+// isElementwise reports whether a body computes arrays of one size, element by element, and besides only scalars. It may read parts of its state that are smaller by broadcasts, as
+// a loop over the elements can: the keys of random numbers, where each of a batch has its own.
 func isElementwise(b hlo.Computation) bool {
 	var dims []int64
 	for in := range b.Instructions() {
@@ -167,7 +168,9 @@ func isElementwise(b hlo.Computation) bool {
 			return false
 		case !s.IsArray() || in.Opcode() == hlo.OpGetTupleElement || s.NumElements() == 1:
 			continue // the state, and scalars
-		case in.Opcode() == hlo.OpBroadcast && in.OperandInstr(0).Shape().NumElements() == 1:
+		case in.Opcode() == hlo.OpReshape && in.OperandInstr(0).Opcode() == hlo.OpGetTupleElement && onlyBroadcast(in):
+			continue
+		case in.Opcode() == hlo.OpBroadcast && isSmall(in.OperandInstr(0)):
 		case !in.IsElementwise():
 			return false
 		}
@@ -179,6 +182,24 @@ func isElementwise(b hlo.Computation) bool {
 		}
 	}
 	return dims != nil
+}
+
+// isSmall reports whether a broadcast reads a scalar, or a part of the state.
+func isSmall(in hlo.Instruction) bool {
+	if in.Opcode() == hlo.OpReshape {
+		in = in.OperandInstr(0)
+	}
+	return in.Shape().NumElements() == 1 || in.Opcode() == hlo.OpGetTupleElement
+}
+
+// onlyBroadcast reports whether nothing but broadcasts uses in.
+func onlyBroadcast(in hlo.Instruction) bool {
+	for u := range in.Users() {
+		if u.Opcode() != hlo.OpBroadcast {
+			return false
+		}
+	}
+	return true
 }
 
 // repeatable is the set of computations that may stand in a program several times.
