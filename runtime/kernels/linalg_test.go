@@ -208,6 +208,11 @@ func TestReflectors(t *testing.T) {
 			`(%[1]s[17,40], %[1]s[17]) custom-call(%[1]s[17,40]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
 			`%[1]s[2,30,30] custom-call(%[1]s[2,30,30], %[1]s[2,30]), custom_call_target="lapack_%[2]s%[3]s_ffi", api_version=API_VERSION_TYPED_FFI`,
 			`(%[1]s[50,40], s32[]) custom-call(%[1]s[50,40], %[1]s[19]), custom_call_target="lapack_%[2]s%[3]s_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[3,7,5], %[1]s[3,5]) custom-call(%[1]s[3,7,5]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[5,16], %[1]s[5]) custom-call(%[1]s[5,16]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`%[1]s[3,9,6] custom-call(%[1]s[3,9,6], %[1]s[3,4]), custom_call_target="lapack_%[2]s%[3]s_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`%[1]s[2,9,3] custom-call(%[1]s[2,9,5], %[1]s[2,5], %[1]s[2,9,3]), custom_call_target="lapack_%[2]s%[4]s_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={left = true, transpose = true}`,
+			`%[1]s[9,3] custom-call(%[1]s[9,5], %[1]s[5], %[1]s[9,3]), custom_call_target="lapack_%[2]s%[4]s_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={left = true, transpose = false}`,
 			`%[1]s[2,50,3] custom-call(%[1]s[2,50,40], %[1]s[2,40], %[1]s[2,50,3]), custom_call_target="lapack_%[2]s%[4]s_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={left = true, transpose = true}`,
 			`(%[1]s[70,9], s32[]) custom-call(%[1]s[70,60], %[1]s[45], %[1]s[70,9]), custom_call_target="lapack_%[2]s%[4]s_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={left = true, transpose = false}`,
 		} {

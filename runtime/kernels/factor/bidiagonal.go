@@ -43,6 +43,10 @@ func (b *bidiagonal[T]) rowOf(i int) []T { return b.a[i*b.wide:][:b.n] }
 // reduce computes the diagonal d[n] and what is above it, e[n-1]. Reflector i from the left is row i of v, with its 1 at i, and that from the right row i of
 // u, with its 1 at i+1.
 func (b *bidiagonal[T]) reduce(d, e []float64) {
+	if isDirect(b.m, b.n) {
+		b.reduceDirect(d, e)
+		return
+	}
 	for j := 0; j < b.n; j += panelCols {
 		clear(b.vx[:2*panelCols*b.tall])
 		clear(b.yu[:2*panelCols*b.wide])

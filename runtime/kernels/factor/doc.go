@@ -11,6 +11,7 @@
 //	cholesky.go  Cholesky
 //	lu.go        LU, with partial pivoting
 //	qr.go        QR, by reflectors
+//	direct.go    reflectors of small matrices, one by one
 //	rotate.go    rotations of neighbouring rows, which gen writes in assembly
 //	tridiagonal.go, eigen.go                      Eigen: eigenvalues and eigenvectors of Hermitian matrices
 //	bidiagonal.go, bidiagonalqr.go, singular.go   Singular: singular values and vectors

@@ -234,9 +234,9 @@ func givens(f, g float64) (c, s, r float64) {
 	if math.Abs(f) > math.Abs(g) && f < 0 {
 		r = -r
 	}
-	inverse := 1 / r
-	if math.IsInf(inverse, 0) { // of numbers that are hardly numbers
+	if square < tiny { // whose inverse may be infinite
 		return f / r, g / r, r
 	}
+	inverse := 1 / r
 	return f * inverse, g * inverse, r
 }

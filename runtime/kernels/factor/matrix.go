@@ -235,6 +235,12 @@ func complexOf[T Number](re, im float64) T {
 	return z
 }
 
+// Between these a sum of squares has neither overflowed nor lost anything that counts: what vanishes is below 2⁻¹⁰⁷⁴, a term less than 2⁻¹⁷⁴ of the sum.
+const (
+	leastSquare = 0x1p-900
+	mostSquare  = 0x1p1000
+)
+
 // norm is the Euclidean norm of v. Sums of squares neither overflow nor vanish.
 func norm[T Number](v []T) float64 {
 	var sum float64
@@ -250,6 +256,15 @@ func norm[T Number](v []T) float64 {
 			sum += re*re + im*im
 		}
 		return math.Sqrt(sum)
+	}
+	if v, ok := any(v).([]float64); ok {
+		for _, x := range v {
+			sum += x * x
+		}
+		if sum > leastSquare && sum < mostSquare {
+			return math.Sqrt(sum)
+		}
+		sum = 0
 	}
 	largest := 0.0
 	for _, x := range v {

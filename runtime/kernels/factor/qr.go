@@ -19,6 +19,7 @@ type QR[T Number] struct {
 	column []T
 	y, z   []T
 	w, u   []T
+	small  [2 * directRows]T
 }
 
 // panelCols is how many reflectors act together. It is a multiple of the rows that gemm.Vector combines at a time.
@@ -33,6 +34,10 @@ func (f *QR[T]) init() {
 
 // Factor replaces the row-major a[m,n] by R, on and above the diagonal, and the reflectors whose product is Q, below it. taus has min(m, n) elements.
 func (f *QR[T]) Factor(a Matrix[T], m, n int, taus []T) {
+	if isDirect(m, n) {
+		f.factorDirect(a, m, n, taus)
+		return
+	}
 	f.init()
 	for j := 0; j < len(taus); j += panelCols {
 		k := min(panelCols, len(taus)-j)
@@ -131,7 +136,6 @@ func (f *QR[T]) apply(a Matrix[T], m, n, k int, adjoint bool) {
 
 // Expand writes the first n columns of the product of the reflectors that lie below the diagonal of the row-major a[m,n] to q[m,n], n ≤ m.
 func (f *QR[T]) Expand(q, a Matrix[T], m, n int, taus []T) {
-	f.init()
 	for i := range m {
 		row := q.Data[q.At+i*q.Row:][:n]
 		clear(row)
@@ -139,6 +143,11 @@ func (f *QR[T]) Expand(q, a Matrix[T], m, n int, taus []T) {
 			row[i] = 1
 		}
 	}
+	if isDirect(m, n) {
+		f.expandDirect(q, a, m, n, taus)
+		return
+	}
+	f.init()
 	for j := (len(taus) - 1) / panelCols * panelCols; j >= 0 && len(taus) > 0; j -= panelCols {
 		f.apply(q.From(j, j), m-j, n-j, f.load(a, m, j, taus), false)
 	}
@@ -161,6 +170,10 @@ func (f *QR[T]) load(a Matrix[T], m, j int, taus []T) int {
 
 // Apply replaces c[m,n] by Q·c, or Qᴴ·c, where Q is the product of the reflectors that lie below the diagonal of the row-major a, which has m rows.
 func (f *QR[T]) Apply(c, a Matrix[T], m, n int, taus []T, adjoint bool) {
+	if isDirect(m, n) {
+		f.applyDirect(c, a, m, n, taus, adjoint)
+		return
+	}
 	f.init()
 	panels := (len(taus) + panelCols - 1) / panelCols
 	for p := range panels {
@@ -175,6 +188,10 @@ func (f *QR[T]) Apply(c, a Matrix[T], m, n int, taus []T, adjoint bool) {
 // Multiply replaces c[m,n] by the product of reflectors and c, where reflector i is row i of v, with its 1 at column i and zeros before it. Rows of v are
 // stride apart.
 func (f *QR[T]) Multiply(c Matrix[T], m, n int, v []T, stride int, taus []T) {
+	if isDirect(m, n) {
+		f.multiplyDirect(c, m, n, v, stride, taus)
+		return
+	}
 	f.init()
 	for j := (len(taus) - 1) / panelCols * panelCols; j >= 0 && len(taus) > 0; j -= panelCols {
 		k := min(panelCols, len(taus)-j)
@@ -194,7 +211,7 @@ func reflector[T Number](p []T) T {
 	if rest == 0 && im == 0 {
 		return 0
 	}
-	beta := -math.Copysign(math.Hypot(math.Hypot(re, im), rest), re)
+	beta := -math.Copysign(length(re, im, rest), re)
 	grow := growth[T](beta)
 	scale := 1 / complexOf[T]((re-beta)*grow, im*grow)
 	if grow != 1 {
@@ -207,6 +224,14 @@ func reflector[T Number](p []T) T {
 	}
 	p[0] = Real[T](beta)
 	return complexOf[T]((beta-re)/beta, -im/beta)
+}
+
+// length is the length of a vector, whose squares are added up where they neither overflow nor vanish.
+func length(x, y, z float64) float64 {
+	if square := x*x + y*y + z*z; square > leastSquare && square < mostSquare {
+		return math.Sqrt(square)
+	}
+	return math.Hypot(math.Hypot(x, y), z)
 }
 
 // growth is 1, or for a length whose inverse is not a number of T a power of two that makes it large enough.

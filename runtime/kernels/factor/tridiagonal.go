@@ -39,6 +39,10 @@ func (t *tridiagonal[T]) row(i int) []T { return t.a[i*t.stride:][:t.n] }
 
 // reduce computes the diagonal d[n] and what is beside it, e[n-1]. Reflector i is row i of v, with its 1 at i+1.
 func (t *tridiagonal[T]) reduce(d, e []float64) {
+	if isDirect(t.n, t.n) {
+		t.reduceDirect(d, e)
+		return
+	}
 	for j := 0; j < t.n; j += panelCols {
 		clear(t.pairs[:3*panelCols*t.stride])
 		k := min(panelCols, t.n-j)
