@@ -16,6 +16,17 @@ func geqrfAs[T factor.Number](s *site) (runtime.Bound, bool) {
 		r.Elem(1).Type() != s.shape(0).Type() || r.Elem(1).NumElements() != int64(m.batch*k) || !infoFollows(r, 2, m.batch) {
 		return runtime.Bound{}, false
 	}
+	var zero T
+	switch any(zero).(type) {
+	case float32:
+		if small := newSmallQR[float32](m, k, hlo.F32); small != nil {
+			return finiteReflectors[T](s, newParallelLoop(small.factor), small.tasks(), small.grain()), true
+		}
+	case float64:
+		if small := newSmallQR[float64](m, k, hlo.F64); small != nil {
+			return finiteReflectors[T](s, newParallelLoop(small.factor), small.tasks(), small.grain()), true
+		}
+	}
 	return reflectors[T](s, m.batch, m.len()*k, func(qr *factor.QR[T], f *runtime.TensorFrame, b int) {
 		out := elems[T](f.Out(0).Data)[b*m.len():][:m.len()]
 		copy(out, elems[T](f.In(0).Data)[b*m.len():])
@@ -39,6 +50,17 @@ func orgqrAs[T factor.Number](s *site) (runtime.Bound, bool) {
 		return runtime.Bound{}, false
 	}
 	k := taus / m.batch
+	var zero T
+	switch any(zero).(type) {
+	case float32:
+		if small := newSmallQR[float32](m, k, hlo.F32); small != nil {
+			return finiteReflectors[T](s, newParallelLoop(small.expand), small.tasks(), small.grain()), true
+		}
+	case float64:
+		if small := newSmallQR[float64](m, k, hlo.F64); small != nil {
+			return finiteReflectors[T](s, newParallelLoop(small.expand), small.tasks(), small.grain()), true
+		}
+	}
 	return reflectors[T](s, m.batch, m.len()*m.cols, func(qr *factor.QR[T], f *runtime.TensorFrame, b int) {
 		out, in := elems[T](f.Out(0).Data)[b*m.len():][:m.len()], elems[T](f.In(0).Data)[b*m.len():][:m.len()]
 		qr.Expand(factor.Dense(out, m.cols), factor.Dense(in, m.cols), m.rows, m.cols, elems[T](f.In(1).Data)[b*k:][:k])
@@ -71,9 +93,8 @@ func ormqrAs[T factor.Number](s *site) (runtime.Bound, bool) {
 	}), true
 }
 
-// reflectors runs a step of a QR factorisation on each matrix of a batch. Results that are not finite are the evaluator's.
+// reflectors runs a step of a QR factorisation on each matrix of a batch.
 func reflectors[T factor.Number](s *site, batch, work int, step func(qr *factor.QR[T], f *runtime.TensorFrame, b int)) runtime.Bound {
-	slow := evaluated(s)
 	workers := sync.Pool{New: func() any { return new(factor.QR[T]) }}
 	loop := newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
 		qr := workers.Get().(*factor.QR[T])
@@ -82,8 +103,14 @@ func reflectors[T factor.Number](s *site, batch, work int, step func(qr *factor.
 		}
 		workers.Put(qr)
 	})
+	return finiteReflectors[T](s, loop, batch, 1+(1<<15)/(1+work))
+}
+
+// finiteReflectors is a kernel that runs a loop. Results that are not finite are the evaluator's.
+func finiteReflectors[T factor.Number](s *site, loop *parallelLoop, tasks, grain int) runtime.Bound {
+	slow := evaluated(s)
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
-		loop.run(f, batch, 1+(1<<15)/(1+work))
+		loop.run(f, tasks, grain)
 		if !allFinite(elems[T](f.Out(0).Data)) {
 			return slow.Run(f)
 		}

@@ -184,8 +184,20 @@ func choleskyAs[T factor.Number](lower, isLapack bool) chooser {
 			}
 			workers.Put(w)
 		})
+		tasks, grain := m.batch, 1+(1<<15)/(1+m.len()*m.rows)
+		var zero T
+		switch any(zero).(type) {
+		case float32:
+			if s := newSmallCholesky[float32](m, lower, isLapack, hlo.F32); s != nil {
+				loop, tasks, grain = newParallelLoop(s.pieces), s.tasks(), s.grain()
+			}
+		case float64:
+			if s := newSmallCholesky[float64](m, lower, isLapack, hlo.F64); s != nil {
+				loop, tasks, grain = newParallelLoop(s.pieces), s.tasks(), s.grain()
+			}
+		}
 		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
-			loop.run(f, m.batch, 1+(1<<15)/(1+m.len()*m.rows))
+			loop.run(f, tasks, grain)
 			if !isLapack {
 				return nil
 			}

@@ -109,7 +109,7 @@ func TestSingularSystem(t *testing.T) {
 
 func TestCholesky(t *testing.T) {
 	for _, typ := range matrixTypes {
-		for _, dims := range []string{"13,13", "3,25,25", "130,130"} {
+		for _, dims := range []string{"13,13", "3,25,25", "130,130", "70,3,3", "300,4,4", "33,16,16", "16,1,1", "17,30,30"} {
 			for _, lower := range []bool{true, false} {
 				matrixCase(t, fmt.Sprintf("%[1]s[%[2]s] cholesky(%[1]s[%[2]s]), lower=%[3]v", typ, dims, lower), nil)
 				matrixCase(t, fmt.Sprintf("%[1]s[%[2]s] cholesky(%[1]s[%[2]s]), lower=%[3]v", typ, dims, lower), func(_ int, v []float64, n int) {
@@ -127,6 +127,8 @@ func TestLapackCalls(t *testing.T) {
 		for _, c := range []string{
 			`(%[1]s[2,30,30], s32[2]) custom-call(%[1]s[2,30,30]), custom_call_target="lapack_%[2]spotrf_ffi", backend_config="{uplo = 76 : ui8}", api_version=API_VERSION_TYPED_FFI`,
 			`(%[1]s[2,30,30], s32[2]) custom-call(%[1]s[2,30,30]), custom_call_target="lapack_%[2]spotrf_ffi", backend_config="{uplo = 85 : ui8}", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[40,5,5], s32[40]) custom-call(%[1]s[40,5,5]), custom_call_target="lapack_%[2]spotrf_ffi", backend_config="{uplo = 76 : ui8}", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[40,5,5], s32[40]) custom-call(%[1]s[40,5,5]), custom_call_target="lapack_%[2]spotrf_ffi", backend_config="{uplo = 85 : ui8}", api_version=API_VERSION_TYPED_FFI`,
 			`(%[1]s[2,30,30], s32[2,30], s32[2]) custom-call(%[1]s[2,30,30]), custom_call_target="lapack_%[2]sgetrf_ffi", api_version=API_VERSION_TYPED_FFI`,
 			`(%[1]s[40,20], s32[20], s32[]) custom-call(%[1]s[40,20]), custom_call_target="lapack_%[2]sgetrf_ffi", api_version=API_VERSION_TYPED_FFI`,
 			`(%[1]s[20,40], s32[20], s32[]) custom-call(%[1]s[20,40]), custom_call_target="lapack_%[2]sgetrf_ffi", api_version=API_VERSION_TYPED_FFI`,
@@ -209,6 +211,12 @@ func TestReflectors(t *testing.T) {
 			`%[1]s[2,30,30] custom-call(%[1]s[2,30,30], %[1]s[2,30]), custom_call_target="lapack_%[2]s%[3]s_ffi", api_version=API_VERSION_TYPED_FFI`,
 			`(%[1]s[50,40], s32[]) custom-call(%[1]s[50,40], %[1]s[19]), custom_call_target="lapack_%[2]s%[3]s_ffi", api_version=API_VERSION_TYPED_FFI`,
 			`(%[1]s[3,7,5], %[1]s[3,5]) custom-call(%[1]s[3,7,5]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[70,7,5], %[1]s[70,5]) custom-call(%[1]s[70,7,5]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[20,3,9], %[1]s[20,3], s32[20]) custom-call(%[1]s[20,3,9]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[16,22,22], %[1]s[16,22]) custom-call(%[1]s[16,22,22]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[16,1,1], %[1]s[16,1]) custom-call(%[1]s[16,1,1]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`%[1]s[70,9,6] custom-call(%[1]s[70,9,6], %[1]s[70,4]), custom_call_target="lapack_%[2]s%[3]s_ffi", api_version=API_VERSION_TYPED_FFI`,
+			`(%[1]s[33,20,20], s32[33]) custom-call(%[1]s[33,20,20], %[1]s[33,20]), custom_call_target="lapack_%[2]s%[3]s_ffi", api_version=API_VERSION_TYPED_FFI`,
 			`(%[1]s[5,16], %[1]s[5]) custom-call(%[1]s[5,16]), custom_call_target="lapack_%[2]sgeqrf_ffi", api_version=API_VERSION_TYPED_FFI`,
 			`%[1]s[3,9,6] custom-call(%[1]s[3,9,6], %[1]s[3,4]), custom_call_target="lapack_%[2]s%[3]s_ffi", api_version=API_VERSION_TYPED_FFI`,
 			`%[1]s[2,9,3] custom-call(%[1]s[2,9,5], %[1]s[2,5], %[1]s[2,9,3]), custom_call_target="lapack_%[2]s%[4]s_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={left = true, transpose = true}`,

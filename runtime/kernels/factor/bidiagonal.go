@@ -103,7 +103,7 @@ func (b *bidiagonal[T]) left(c, i int, d []float64) {
 	b.correct(x[lo:], b.vx, s, lo, i, i)
 	clear(x[:c])
 	clear(x[b.m:])
-	tau := reflector(x[c:b.m])
+	tau := Reflector(x[c:b.m])
 	d[c], b.tauV[c] = realPart(x[c]), tau
 	x[c] = 1
 	copy(b.v[c*s:], x)
@@ -142,7 +142,7 @@ func (b *bidiagonal[T]) right(c, i int, e []float64) {
 	b.correct(z[lo:], b.yu, s, lo, i+1, i)
 	clear(z[:c+1])
 	clear(z[b.n:])
-	tau := reflector(z[c+1 : b.n])
+	tau := Reflector(z[c+1 : b.n])
 	e[c], b.tauU[c] = realPart(z[c+1]), tau
 	z[c+1] = 1
 	copy(b.u[c*s:], z)

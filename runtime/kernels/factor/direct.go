@@ -52,7 +52,7 @@ func (f *QR[T]) factorDirect(a Matrix[T], m, n int, taus []T) {
 		for i := range p {
 			p[i] = a.Data[at+i*a.Row]
 		}
-		taus[c] = reflector(p)
+		taus[c] = Reflector(p)
 		for i, x := range p {
 			a.Data[at+i*a.Row] = x
 		}
@@ -113,7 +113,7 @@ func (t *tridiagonal[T]) reduceDirect(d, e []float64) {
 		v, p := t.v[c*t.stride+c+1:][:n-c-1], t.p[:n-c-1]
 		copy(v, row[c+1:])
 		Conjugate(v)
-		tau := reflector(v)
+		tau := Reflector(v)
 		t.taus[c], e[c] = tau, realPart(v[0])
 		v[0] = 1
 		if tau == 0 {
@@ -151,7 +151,7 @@ func (b *bidiagonal[T]) reduceDirect(d, e []float64) {
 		for i := range x {
 			x[i] = b.a[(c+i)*b.wide+c]
 		}
-		b.tauV[c] = reflector(x)
+		b.tauV[c] = Reflector(x)
 		d[c] = realPart(x[0])
 		x[0] = 1
 		if c+1 == b.n {
@@ -161,7 +161,7 @@ func (b *bidiagonal[T]) reduceDirect(d, e []float64) {
 		z := b.u[c*b.wide+c+1:][:b.n-c-1]
 		copy(z, b.a[c*b.wide+c+1:])
 		Conjugate(z)
-		b.tauU[c] = reflector(z)
+		b.tauU[c] = Reflector(z)
 		e[c] = realPart(z[0])
 		z[0] = 1
 		if b.tauU[c] != 0 {

@@ -58,7 +58,7 @@ func (f *QR[T]) panel(a Matrix[T], m int, taus []T) {
 			p[i] = a.Data[a.At+i*a.Row+c]
 		}
 		f.reflect(p, c)
-		taus[c] = reflector(p[c:])
+		taus[c] = Reflector(p[c:])
 		copy(f.v[c*m+c:(c+1)*m], p[c:])
 		f.v[c*m+c] = 1
 		f.append(m, c, taus[c])
@@ -204,8 +204,8 @@ func (f *QR[T]) Multiply(c Matrix[T], m, n int, v []T, stride int, taus []T) {
 	}
 }
 
-// reflector replaces p by the reflector that brings it to a real multiple of the first unit vector: that multiple, and v without its 1. It returns tau.
-func reflector[T Number](p []T) T {
+// Reflector replaces p, which is not empty, by the reflector that brings it to a real multiple of the first unit vector: that multiple, and v without its 1. It returns tau.
+func Reflector[T Number](p []T) T {
 	rest := norm(p[1:])
 	re, im := realPart(p[0]), imaginaryPart(p[0])
 	if rest == 0 && im == 0 {

@@ -82,7 +82,7 @@ func (t *tridiagonal[T]) column(c, i int, d, e []float64) {
 		return
 	}
 	x = t.v[c*s:][:s]
-	tau := reflector(x[c+1 : t.n])
+	tau := Reflector(x[c+1 : t.n])
 	t.taus[c], e[c] = tau, realPart(x[c+1])
 	x[c+1] = 1
 
