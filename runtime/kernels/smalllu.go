@@ -32,7 +32,7 @@ type smallLURoom[T float32 | float64] struct {
 // newSmallLU returns nil for matrices that are few or not small.
 func newSmallLU[T float32 | float64](m matrixBatch, t hlo.PrimitiveType) *smallLU[T] {
 	var zero T
-	if m.batch < leastTogether || m.len()*sizeOf(zero) > mostSmall {
+	if m.batch < leastTogether || m.len()*sizeOf(zero) > mostSmallFactor {
 		return nil
 	}
 	s := &smallLU[T]{m: m, steps: min(m.rows, m.cols), together: linesTogether(m.batch, m.len()), lines: gemm.LinesFor[T]()}

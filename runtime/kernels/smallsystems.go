@@ -23,11 +23,14 @@ type smallSystems[T float32 | float64] struct {
 	rooms            sync.Pool
 }
 
+// mostSmallSystem is the bytes of a system, with its right sides twice, up to which systems are solved side by side: a matrix of [mostSmallFactor] with one or two.
+const mostSmallSystem = mostSmallFactor + 1<<9
+
 // newSmallSystems returns nil for systems that are few or not small.
 func newSmallSystems[T float32 | float64](x *systemSolver[T], t hlo.PrimitiveType) *smallSystems[T] {
 	n, elements := x.a.rows, x.a.len()+2*x.b.len()
 	var zero T
-	if x.a.batch < leastTogether || elements*sizeOf(zero) > mostSmall {
+	if x.a.batch < leastTogether || elements*sizeOf(zero) > mostSmallSystem {
 		return nil
 	}
 	s := &smallSystems[T]{a: x.a, b: x.b, n: n, cols: x.cols, unit: x.sys.unit, together: linesTogether(x.a.batch, elements), lines: gemm.LinesFor[T]()}
