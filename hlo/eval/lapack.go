@@ -353,7 +353,7 @@ func lapackGesdd(c *Call) (*hlo.Literal, error) {
 }
 
 // lapackGeev is eigenvalues and left and right eigenvectors: A → (w, Vl, Vr, info), with the eigenvalues of real matrices in two arrays,
-// real and imaginary parts.
+// real and imaginary parts. Vectors that the call does not want are zero.
 func lapackGeev(c *Call) (*hlo.Literal, error) {
 	m, err := matricesOf(c.Args[0])
 	if err != nil || m.rows != m.cols {
@@ -361,16 +361,25 @@ func lapackGeev(c *Call) (*hlo.Literal, error) {
 	}
 	var values, left, right []complex128
 	info := make([]int64, m.batch)
+	wantsLeft, wantsRight := c.option("compute_left", 'V') == 'V', c.option("compute_right", 'V') == 'V'
 	for k := range m.batch {
-		eigen := eigenReal
+		var w, l, r []complex128
+		var ok bool
 		if m.s.Type().IsComplex() {
-			eigen = eigenGeneral
+			w, l, r, ok = eigenGeneral(m.at(k), m.rows)
+		} else {
+			w, l, r, ok = eigenReal(m.at(k), m.rows, wantsLeft, wantsRight)
 		}
-		w, l, r, ok := eigen(m.at(k), m.rows)
 		if !ok {
 			info[k] = 1
 		}
 		values, left, right = append(values, w...), append(left, l...), append(right, r...)
+	}
+	if !wantsLeft {
+		clear(left)
+	}
+	if !wantsRight {
+		clear(right)
 	}
 	o := &output{c: c}
 	if m.s.Type().IsComplex() {

@@ -52,8 +52,8 @@ func schurComplex(a []complex128, n int) (z []complex128, ok bool) {
 }
 
 // eigenReal is eigenvalues, left and right eigenvectors (as columns) of a real matrix, in the order of LAPACK's dgeev. It reports false
-// when the iteration does not converge.
-func eigenReal(a []complex128, n int) (values, left, right []complex128, ok bool) {
+// when the iteration does not converge. Vectors that are not wanted may be zero.
+func eigenReal(a []complex128, n int, wantsLeft, wantsRight bool) (values, left, right []complex128, ok bool) {
 	t := make([]float64, n*n)
 	for i, x := range a {
 		if t[i] = real(x); math.IsNaN(t[i]) || math.IsInf(t[i], 0) {
@@ -67,7 +67,14 @@ func eigenReal(a []complex128, n int) (values, left, right []complex128, ok bool
 	wr, wi := make([]float64, n), make([]float64, n)
 	vl, vr := make([]float64, n*n), make([]float64, n*n)
 	work := make([]float64, 64*n+64)
-	if first := l.Dgeev(lapack.LeftEVCompute, lapack.RightEVCompute, n, t, n, wr, wi, vl, n, vr, n, work, len(work)); first != 0 {
+	jobLeft, jobRight := lapack.LeftEVNone, lapack.RightEVNone
+	if wantsLeft {
+		jobLeft = lapack.LeftEVCompute
+	}
+	if wantsRight {
+		jobRight = lapack.RightEVCompute
+	}
+	if first := l.Dgeev(jobLeft, jobRight, n, t, n, wr, wi, vl, n, vr, n, work, len(work)); first != 0 {
 		return eigenGeneral(a, n)
 	}
 	values, left, right = make([]complex128, n), make([]complex128, n*n), make([]complex128, n*n)

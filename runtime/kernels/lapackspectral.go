@@ -129,11 +129,17 @@ func spectral[W any](s *site, batch, work int, decompose func(w *W, f *runtime.T
 	}}
 }
 
-// hasElements reports whether an array has n elements of type R.
-func hasElements[R factor.Float](s hlo.Shape, n int) bool {
+// hasElements reports whether an array has n elements of type T.
+func hasElements[T factor.Number](s hlo.Shape, n int) bool {
+	var zero T
 	want := hlo.F64
-	if _, ok := any(R(0)).(float32); ok {
+	switch any(zero).(type) {
+	case float32:
 		want = hlo.F32
+	case complex64:
+		want = hlo.C64
+	case complex128:
+		want = hlo.C128
 	}
 	return s.IsArray() && s.Type() == want && s.NumElements() == int64(n)
 }

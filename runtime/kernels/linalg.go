@@ -27,6 +27,9 @@ func byType(s *site, f32, f64, c64, c128 chooser) (runtime.Bound, bool) {
 	return runtime.Bound{}, false
 }
 
+// noChoice is for types that the evaluator serves.
+func noChoice(*site) (runtime.Bound, bool) { return runtime.Bound{}, false }
+
 // matrixBatch is the sizes of a batch of matrices.
 type matrixBatch struct{ batch, rows, cols int }
 
@@ -343,8 +346,9 @@ func lapackCall(s *site) (runtime.Bound, bool) {
 	case "geqrf":
 		return byType(s, geqrfAs[float32], geqrfAs[float64], geqrfAs[complex64], geqrfAs[complex128])
 	case "gtsv":
-		none := func(*site) (runtime.Bound, bool) { return runtime.Bound{}, false }
-		return byType(s, gtsvAs[float32], gtsvAs[float64], none, none)
+		return byType(s, gtsvAs[float32], gtsvAs[float64], noChoice, noChoice)
+	case "geev":
+		return byType(s, geevAs[float32, complex64], geevAs[float64, complex128], noChoice, noChoice)
 	case "syevd", "heevd":
 		return byType(s, syevdAs[float32, float32], syevdAs[float64, float64], syevdAs[complex64, float32], syevdAs[complex128, float64])
 	case "gesdd", "gesvd":

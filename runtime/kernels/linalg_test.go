@@ -80,7 +80,7 @@ func TestTriangularSolve(t *testing.T) {
 	for _, typ := range matrixTypes {
 		for _, c := range []struct{ a, b, side string }{
 			{"16,16", "16,5", "true"}, {"3,20,20", "3,20,33", "true"}, {"70,70", "70,130", "true"}, {"2,40,40", "2,7,40", "false"}, {"33,33", "1,33", "false"},
-			{"70,3,3", "70,3,1", "true"}, {"300,5,5", "300,5,4", "true"}, {"33,4,4", "33,6,4", "false"}, {"16,1,1", "16,1,2", "true"},
+			{"70,3,3", "70,3,1", "true"}, {"300,5,5", "300,5,4", "true"}, {"33,4,4", "33,6,4", "false"}, {"16,1,1", "16,1,2", "true"}, {"20,20,20", "20,20,2", "true"},
 		} {
 			for _, trans := range []string{"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"} {
 				for which := range 4 {
@@ -151,7 +151,7 @@ func TestLapackCalls(t *testing.T) {
 func TestSmallFactors(t *testing.T) {
 	letters := map[string]string{"f32": "s", "f64": "d"}
 	for typ, letter := range letters {
-		for _, dims := range [][3]int{{70, 3, 3}, {300, 4, 4}, {40, 8, 8}, {33, 5, 3}, {33, 3, 5}, {16, 1, 1}} {
+		for _, dims := range [][3]int{{70, 3, 3}, {300, 4, 4}, {40, 8, 8}, {20, 22, 22}, {33, 5, 3}, {33, 3, 5}, {16, 1, 1}} {
 			b, m, n := dims[0], dims[1], dims[2]
 			text := fmt.Sprintf(`(%[1]s[%[2]d,%[3]d,%[4]d], s32[%[2]d,%[5]d], s32[%[2]d]) custom-call(%[1]s[%[2]d,%[3]d,%[4]d]), custom_call_target="lapack_%[6]sgetrf_ffi", api_version=API_VERSION_TYPED_FFI`,
 				typ, b, m, n, min(m, n), letter)
@@ -257,6 +257,22 @@ func TestSpectralCalls(t *testing.T) {
 			`(%[1]s[1,4], %[3]s[1], %[1]s[1,1], %[1]s[1,4], s32[]) custom-call(%[1]s[1,4]), custom_call_target="lapack_%[2]sgesdd_ffi", backend_config="{mode = 78 : ui8}"`,
 		} {
 			matrixCase(t, fmt.Sprintf(c, typ, letters[typ], parts[typ], name)+", api_version=API_VERSION_TYPED_FFI", nil)
+		}
+	}
+}
+
+// TestGeneralEigenvalues compares eigenvalues and eigenvectors of real matrices with the evaluator, which computes them in the same way.
+func TestGeneralEigenvalues(t *testing.T) {
+	for _, typ := range [][3]string{{"f32", "s", "c64"}, {"f64", "d", "c128"}} {
+		for _, dims := range [][3]string{{"1,1", "1", ""}, {"2,2", "2", ""}, {"5,7,7", "5,7", "5"}, {"2,20,20", "2,20", "2"}} {
+			for _, wanted := range []string{"", `, backend_config="{compute_left = 78 : ui8, compute_right = 78 : ui8}"`, `, backend_config="{compute_left = 78 : ui8, compute_right = 86 : ui8}"`} {
+				text := fmt.Sprintf(`(%[1]s[%[5]s], %[1]s[%[5]s], %[3]s[%[4]s], %[3]s[%[4]s], s32[%[6]s]) custom-call(%[1]s[%[4]s]), custom_call_target="lapack_%[2]sgeev_ffi", api_version=API_VERSION_TYPED_FFI`,
+					typ[0], typ[1], typ[2], dims[0], dims[1], dims[2]) + wanted
+				matrixCase(t, text, nil)
+				matrixCase(t, text, func(_ int, v []float64, n int) { // of one matrix the first row is not finite
+					v[0] = math.Inf(1)
+				})
+			}
 		}
 	}
 }
