@@ -1,6 +1,6 @@
-// Package linalg holds the passes that write factorizations and solvers of matrices as loops of products.
+// Package linalg holds the passes that write factorizations and solvers of matrices as loops of products, and one that is about calls to LAPACK.
 //
-// Each of them works on blocks of columns: within a block a loop makes one column a round, of products of a matrix with a vector; what follows the block is brought up to
+// Each of the former works on blocks of columns: within a block a loop makes one column a round, of products of a matrix with a vector; what follows the block is brought up to
 // date by products of matrices, which is where the work is. Numbers of less than 32 bits are computed with in f32.
 package linalg
 
@@ -15,6 +15,7 @@ import (
 
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
+	Plain: []*pass.Pass{UnreadVectors},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"cholesky-expander":         NewCholesky,
 		"eigh-expander":             NewEigh,
