@@ -10,6 +10,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/workqueue"
 )
 
 // TestSmallQR multiplies Q and R of batches of matrices that are random, of lower rank, graded, zero, and near both ends of the range, and multiplies Q with itself.
@@ -99,5 +100,43 @@ func testSmallQR[T float32 | float64](t *testing.T, typ, letter string, exponent
 				}
 			}
 		}
+	}
+}
+
+// TestSteadyFactors: calls that have run before allocate nothing.
+func TestSteadyFactors(t *testing.T) {
+	queue := workqueue.NewMulti(workqueue.Config{Workers: 1})
+	defer queue.Close()
+	for _, text := range []string{
+		`(f32[40,5,5], s32[40]) custom-call(f32[40,5,5]), custom_call_target="lapack_spotrf_ffi"`,
+		`(f32[40,5,5], s32[40,5], s32[40]) custom-call(f32[40,5,5]), custom_call_target="lapack_sgetrf_ffi"`,
+		`(f32[40,5,5], f32[40,5]) custom-call(f32[40,5,5]), custom_call_target="lapack_sgeqrf_ffi"`,
+		`f64[40,5,5] custom-call(f64[40,5,5], f64[40,5]), custom_call_target="lapack_dorgqr_ffi"`,
+		`(c64[3,5,5], c64[3,5]) custom-call(c64[3,5,5]), custom_call_target="lapack_cgeqrf_ffi"`,
+		`(f32[3,9,9], f32[3,9], s32[3]) custom-call(f32[3,9,9]), custom_call_target="lapack_ssyevd_ffi"`,
+		`(f32[3,9,9], f32[3,9], f32[3,9,9], f32[3,9,9], s32[3]) custom-call(f32[3,9,9]), custom_call_target="lapack_sgesdd_ffi"`,
+	} {
+		s := siteOf(t, text+", api_version=API_VERSION_TYPED_FFI")
+		bound, ok := chooseFast(s)
+		require.True(t, ok)
+		var ins, outs []*runtime.Buffer
+		for i := range s.b.In {
+			b := s.b.In[i].NewBuffer()
+			v := make([]float64, s.shape(i).NumElements())
+			for k := range v {
+				v[k] = 1 / float64(1+k%7)
+				if n := int(s.shape(i).Dim(s.shape(i).Rank() - 1)); i == 0 && k/n%n == k%n {
+					v[k] += float64(n)
+				}
+			}
+			encode(b.Data, s.shape(i).Type(), v)
+			ins = append(ins, &b)
+		}
+		for i := range s.b.Out {
+			b := s.b.Out[i].NewBuffer()
+			outs = append(outs, &b)
+		}
+		f := runtime.NewTensorFrame(&runtime.ExecContext{Queue: queue}, ins, outs, runtime.AlignedBytes(bound.Scratch))
+		require.Zero(t, testing.AllocsPerRun(20, func() { _ = bound.Run(f) }), text)
 	}
 }
