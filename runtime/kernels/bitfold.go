@@ -35,6 +35,10 @@ func bitFold[T integerNumber](op hlo.Opcode, pair func(x, y T) T, words func(x, 
 		return r
 	}
 	f.rows = rowsLoop(vec.Of(op, vec.Sized(size)), f.rows)
+	f.list, f.anyOrder = listOf(vec.Of(op, vec.Sized(size)), pair, itself[T]), true
+	if op == hlo.OpAnd {
+		f.identity = ^f.identity
+	}
 	f.runs, f.longest = bitRuns(op, pair), longestBitRun/size
 	return f
 }

@@ -23,6 +23,10 @@ type fold[T any] struct {
 	// runs does what each does for runs of up to longest elements, and better than short.
 	runs    func(y, x []T, run int, first *T)
 	longest int
+	// list is the loop that folds rows which lie anywhere, or nil; identity is an element that changes no other one; anyOrder says that it is the same whatever is folded first.
+	list     vec.Loop
+	identity T
+	anyOrder bool
 }
 
 // takesRuns reports whether runs is the way to fold runs of a length.
@@ -102,29 +106,63 @@ func elementType[T realNumber]() hlo.PrimitiveType {
 // foldOf returns the fold by an op, or nil where there is none.
 func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 	t := elementType[T]()
+	isInteger := t.IsInteger()
 	switch op {
 	case hlo.OpAdd:
 		pair := func(x, y T) T { return x + y }
 		name := vec.Of(op, vec.Unsigned(t))
 		block := vec.FindFold(name.In(vec.Folding), pair, vec.SumOf[T])
-		return withFoldRuns(fold[T]{pair, sumBlocks(runLoop(block, vec.SumOf[T])), rowsLoop(name, sumRows[T]), sumShort[T], sumColumns[T], block, nil, 0}, name)
+		return withFoldRuns(fold[T]{pair: pair, run: sumBlocks(runLoop(block, vec.SumOf[T])), rows: rowsLoop(name, sumRows[T]), short: sumShort[T], columns: sumColumns[T], block: block, identity: -zeroOf[T](), anyOrder: isInteger}, name)
 	case hlo.OpMultiply:
-		return withFoldRuns(fold[T]{func(x, y T) T { return x * y }, multiplyRun[T], rowsLoop(vec.Of(op, vec.Unsigned(t)), multiplyRows[T]), multiplyShort[T], multiplyColumns[T], nil, nil, 0}, vec.Of(op, t))
+		name := vec.Of(op, vec.Unsigned(t))
+		return withFoldRuns(fold[T]{pair: func(x, y T) T { return x * y }, run: multiplyRun[T], rows: rowsLoop(name, multiplyRows[T]), short: multiplyShort[T], columns: multiplyColumns[T], identity: 1, anyOrder: isInteger}, name)
 	case hlo.OpMaximum:
 		pair := func(x, y T) T { return max(x, y) }
 		block := vec.FindFold(vec.Of(op, t).In(vec.Folding), pair, maxRun[T])
-		return withFoldRuns(fold[T]{pair, runLoop(block, maxRun[T]), rowsLoop(vec.Of(op, t), maxRows[T]), maxShort[T], maxColumns[T], block, nil, 0}, vec.Of(op, t))
+		return withFoldRuns(fold[T]{pair: pair, run: runLoop(block, maxRun[T]), rows: rowsLoop(vec.Of(op, t), maxRows[T]), short: maxShort[T], columns: maxColumns[T], block: block, identity: lowest[T](), anyOrder: true}, vec.Of(op, t))
 	case hlo.OpMinimum:
 		pair := func(x, y T) T { return min(x, y) }
 		block := vec.FindFold(vec.Of(op, t).In(vec.Folding), pair, minRun[T])
-		return withFoldRuns(fold[T]{pair, runLoop(block, minRun[T]), rowsLoop(vec.Of(op, t), minRows[T]), minShort[T], minColumns[T], block, nil, 0}, vec.Of(op, t))
+		return withFoldRuns(fold[T]{pair: pair, run: runLoop(block, minRun[T]), rows: rowsLoop(vec.Of(op, t), minRows[T]), short: minShort[T], columns: minColumns[T], block: block, identity: highest[T](), anyOrder: true}, vec.Of(op, t))
 	}
 	return nil
+}
+
+// zeroOf is 0, which can be divided by and negated.
+func zeroOf[T realNumber]() (zero T) { return zero }
+
+// highest is the number that no other is greater than.
+func highest[T realNumber]() T {
+	t, zero, one := elementType[T](), zeroOf[T](), T(1)
+	switch {
+	case t.IsFloat():
+		return one / zero
+	case t.IsUnsigned():
+		return zero - one
+	}
+	half := one
+	for range t.Bits() - 2 {
+		half += half
+	}
+	return half - one + half
+}
+
+// lowest is the number that no other is less than.
+func lowest[T realNumber]() T {
+	t := elementType[T]()
+	switch {
+	case t.IsFloat():
+		return -highest[T]()
+	case t.IsUnsigned():
+		return 0
+	}
+	return -highest[T]() - 1
 }
 
 // withFoldRuns is a fold with the loop for short runs, if there is one.
 func withFoldRuns[T realNumber](f fold[T], name vec.Name) *fold[T] {
 	f.runs, f.longest = vec.FindFoldRuns(name, f.pair, f.short)
+	f.list = listOf(name, f.pair, itself[T])
 	return &f
 }
 
@@ -156,21 +194,21 @@ func predFoldOf(op hlo.Opcode) *fold[uint8] {
 
 // foldBy is the fold by a function, which it calls for every element.
 func foldBy[T any](pair func(x, y T) T) *fold[T] {
-	return &fold[T]{pair,
-		func(x []T) T {
+	return &fold[T]{pair: pair,
+		run: func(x []T) T {
 			r := x[0]
 			for _, v := range x[1:] {
 				r = pair(r, v)
 			}
 			return r
 		},
-		func(x, y []T) {
+		rows: func(x, y []T) {
 			y = y[:len(x)]
 			for i := range x {
 				x[i] = pair(x[i], y[i])
 			}
 		},
-		func(y, x []T, run int) {
+		short: func(y, x []T, run int) {
 			for i, v := range y {
 				for _, e := range x[i*run:][:run] {
 					v = pair(v, e)
@@ -178,14 +216,14 @@ func foldBy[T any](pair func(x, y T) T) *fold[T] {
 				y[i] = v
 			}
 		},
-		func(y, x []T) {
+		columns: func(y, x []T) {
 			for c, v := range y {
 				for i := c; i < len(x); i += len(y) {
 					v = pair(v, x[i])
 				}
 				y[c] = v
 			}
-		}, nil, nil, 0}
+		}}
 }
 
 // rowsLoop is a loop of package vec as fold.rows.

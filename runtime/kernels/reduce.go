@@ -88,9 +88,11 @@ type reduction[T realNumber] struct {
 	producer  *tile.Program
 	init, out place
 	partial   section
+	source    listSource[T] // of rows in memory
 
 	loop, finish *parallelLoop
 	rows         sync.Pool // of buffers for sums of rows
+	heads        sync.Pool // of heads for the list loop
 	visits       sync.Pool // of visitors, if there is a producer
 }
 
@@ -115,6 +117,10 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(
 	if s.shape(0).NumElements() == 0 {
 		return r.empty(e), true
 	}
+	list, size := f.list, t.ByteSize()
+	if from, ok := r.narrowRows(s, f, leaf); ok {
+		arg, isInput, list, size = from.arg, true, from.list, narrowSize
+	}
 	r.keepTail(!isInput)
 	var axes []int
 	if !isInput {
@@ -122,14 +128,18 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(
 	}
 	r.divide()
 	if isInput {
+		r.takeRows(list, size)
 		r.in = place{kind: inInput, index: arg}
 	} else if r.producer, ok = compileResult(s.m, operand, t, axes, r.rowLength(), leaf); !ok || !r.isContiguous() {
 		return runtime.Bound{}, false
+	} else if r.smallUnits() && r.run >= shortRun {
+		r.takeRows(f.list, t.ByteSize())
 	}
 	if r.isPartial() {
 		r.partial = e.scratch.take(int64(r.units*r.parts*r.width()) * int64(t.ByteSize()))
 	}
 	r.rows.New = func() any { b := make([]T, r.block); return &b }
+	r.heads.New = func() any { return new(foldHead[T]) }
 	r.visits.New = func() any { return &reduceVisit[T]{r: r} }
 	r.loop = newParallelLoop(r.tasks)
 	weight := 1
@@ -171,11 +181,16 @@ func (r *reduction[T]) empty(e *reduceEnds) runtime.Bound {
 
 // tasks computes blocks of columns of parts of units, in that order.
 func (r *reduction[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
-	in, out := elems[T](r.in.of(f)), elems[T](r.out.of(f))
+	out := elems[T](r.out.of(f))
 	init := elems[T](r.init.of(f))[0]
 	if r.isPartial() {
 		out = elems[T](r.partial.of(f))
 	}
+	if r.source.list != nil {
+		r.listedTasks(r.in.of(f), out, init, lo, hi)
+		return
+	}
+	in := elems[T](r.in.of(f))
 	if r.isShort() && !r.fold.takesRuns(r.run) {
 		y := out[lo:hi]
 		for i := range y {
@@ -261,6 +276,7 @@ func (r *reduction[T]) merge(f *runtime.TensorFrame, lo, hi int) {
 	init := elems[T](r.init.of(f))[0]
 	wide := r.width()
 	w := wide / r.stack
+	h := r.heads.Get().(*foldHead[T])
 	for u := lo; u < hi; u++ {
 		sum := partial[u*r.parts*wide:][:wide]
 		for p := 1; p < r.parts; p++ {
@@ -273,8 +289,9 @@ func (r *reduction[T]) merge(f *runtime.TensorFrame, lo, hi int) {
 		}
 		y := out[u*w:][:w]
 		copy(y, sum)
-		r.fold.begin(y, init)
+		r.fold.beginRow(y, h, init)
 	}
+	r.heads.Put(h)
 }
 
 // reduceEnds are where the initial value and the result of a reduction are, in the type in which it computes.

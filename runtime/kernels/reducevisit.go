@@ -25,6 +25,7 @@ type reduceVisit[T realNumber] struct {
 	begin int // the first element of the operand that belongs to it
 
 	unit int // the elements of a unit, if whole units are seen one after the other
+	head foldHead[T]
 }
 
 // visitTasks is tasks with a producer.
@@ -87,7 +88,7 @@ func (r *reduction[T]) visitColumns(b *frameBuffers, v *reduceVisit[T], task int
 	}
 	r.rows.Put(buffer)
 	if !r.isPartial() {
-		r.fold.begin(v.row, v.init)
+		r.fold.beginRow(v.row, &v.head, v.init)
 	}
 }
 
@@ -111,6 +112,15 @@ func (v *reduceVisit[T]) units(at int, x []T) {
 		unit, done := at/v.unit, at%v.unit
 		k := min(len(x), v.unit-done)
 		y, rows, column := v.out[unit*run:][:run], x[:k], done%run
+		if k == v.unit && v.r.source.list != nil {
+			v.r.source.fold(y, bytesOf(rows), 0, len(v.r.strips), &v.head, fold.identity)
+			if !v.r.isPartial() {
+				fold.beginRow(y, &v.head, v.init)
+			}
+			at += k
+			x = x[k:]
+			continue
+		}
 		if done < run { // the first row
 			n := copy(y[column:], rows)
 			rows, column = rows[n:], 0
@@ -124,7 +134,7 @@ func (v *reduceVisit[T]) units(at int, x []T) {
 		fold.below(y, rows[:whole])
 		fold.rows(y[:len(rows)-whole], rows[whole:])
 		if done+k == v.unit && !v.r.isPartial() {
-			v.r.fold.begin(y, v.init)
+			fold.beginRow(y, &v.head, v.init)
 		}
 		at += k
 		x = x[k:]

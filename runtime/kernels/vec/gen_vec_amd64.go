@@ -1871,6 +1871,211 @@ func windowMinimumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.
 //go:noescape
 func windowConvolutionF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// windowAddI8AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAddI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumS8AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumS8AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumU8AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumU8AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAnd8AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAnd8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowOr8AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowOr8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowXor8AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowXor8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddI16AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAddI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMultiplyI16AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMultiplyI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumS16AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumS16AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumU16AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumU16AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAnd16AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAnd16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowOr16AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowOr16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowXor16AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowXor16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddI32AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAddI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMultiplyI32AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMultiplyI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumS32AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumS32AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumU32AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumU32AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAnd32AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAnd32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowOr32AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowOr32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowXor32AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowXor32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddI64AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAddI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMultiplyI64AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMultiplyI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumS64AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumS64AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumU64AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumU64AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAnd64AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAnd64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowOr64AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowOr64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowXor64AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowXor64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddBf16AVX512 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowAddBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumBf16AVX512 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowMaximumBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumBf16AVX512 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowMinimumBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddF16AVX512 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowAddF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumF16AVX512 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowMaximumF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumF16AVX512 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowMinimumF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // scatterAddF32AVX512 folds lines of n elements into those that b lists.
 //
 //go:noescape
@@ -3965,6 +4170,186 @@ func windowMinimumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Po
 //
 //go:noescape
 func windowConvolutionF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddI8AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAddI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumS8AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumS8AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumU8AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumU8AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAnd8AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAnd8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowOr8AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowOr8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowXor8AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowXor8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddI16AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAddI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMultiplyI16AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMultiplyI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumS16AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumS16AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumU16AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumU16AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAnd16AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAnd16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowOr16AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowOr16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowXor16AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowXor16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddI32AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAddI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMultiplyI32AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMultiplyI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumS32AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumS32AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumU32AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMaximumU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumU32AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMinimumU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAnd32AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAnd32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowOr32AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowOr32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowXor32AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowXor32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddI64AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAddI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAnd64AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowAnd64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowOr64AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowOr64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowXor64AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowXor64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddBf16AVX2 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowAddBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumBf16AVX2 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowMaximumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumBf16AVX2 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowMinimumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowAddF16AVX2 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowAddF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMaximumF16AVX2 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowMaximumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMinimumF16AVX2 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowMinimumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // scatterAddF32AVX2 folds lines of n elements into those that b lists.
 //

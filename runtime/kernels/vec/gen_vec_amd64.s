@@ -31445,7 +31445,7 @@ done:
 	RET
 
 // func windowMaximumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·windowMaximumF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Z0
@@ -31457,8 +31457,46 @@ TEXT ·windowMaximumF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         (SI), SI
 
 many:
-	CMPQ    AX, $+64
-	JLT     rest
+	CMPQ     AX, $+64
+	JLT      rest
+	VCMPPS   $0x03, Z0, Z0, K1
+	KORTESTW K1, K1
+	JNZ      runsNaN
+	VMOVUPS  Z0, Z1
+	VMOVUPS  Z0, Z2
+	VMOVUPS  Z0, Z3
+	VMOVUPS  Z0, Z4
+	XORQ     DI, DI
+
+runsUsual:
+	MOVQ     (BX)(DI*8), R8
+	VMOVUPS  (DX)(R8*1), Z5
+	VMOVUPS  64(DX)(R8*1), Z6
+	VMOVUPS  128(DX)(R8*1), Z7
+	VMOVUPS  192(DX)(R8*1), Z8
+	VCMPPS   $0x03, Z6, Z5, K1
+	VCMPPS   $0x03, Z8, Z7, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JNZ      runsNaN
+	VRANGEPS $0x05, Z5, Z1, Z1
+	VMOVAPS  Z1, Z1
+	VRANGEPS $0x05, Z6, Z2, Z2
+	VMOVAPS  Z2, Z2
+	VRANGEPS $0x05, Z7, Z3, Z3
+	VMOVAPS  Z3, Z3
+	VRANGEPS $0x05, Z8, Z4, Z4
+	VMOVAPS  Z4, Z4
+	INCQ     DI
+	CMPQ     DI, SI
+	JLT      runsUsual
+	VMOVUPS  Z1, (CX)
+	VMOVUPS  Z2, 64(CX)
+	VMOVUPS  Z3, 128(CX)
+	VMOVUPS  Z4, 192(CX)
+	JMP      runsDone
+
+runsNaN:
 	VMOVUPS Z0, Z1
 	VMOVUPS Z0, Z2
 	VMOVUPS Z0, Z3
@@ -31473,32 +31511,32 @@ runs:
 	VMAXPS    Z5, Z1, Z7
 	VMAXPS    Z1, Z5, Z1
 	VPANDD    Z1, Z7, Z1
-	VBLENDMPS Z6, Z1, K1, Z8
-	VMOVAPS   Z8, Z1
+	VBLENDMPS Z6, Z1, K1, Z9
+	VMOVAPS   Z9, Z1
 	VMOVUPS   64(DX)(R8*1), Z5
 	VCMPPS    $0x03, Z5, Z2, K1
 	VADDPS    Z5, Z2, Z6
 	VMAXPS    Z5, Z2, Z7
 	VMAXPS    Z2, Z5, Z2
 	VPANDD    Z2, Z7, Z2
-	VBLENDMPS Z6, Z2, K1, Z9
-	VMOVAPS   Z9, Z2
+	VBLENDMPS Z6, Z2, K1, Z10
+	VMOVAPS   Z10, Z2
 	VMOVUPS   128(DX)(R8*1), Z5
 	VCMPPS    $0x03, Z5, Z3, K1
 	VADDPS    Z5, Z3, Z6
 	VMAXPS    Z5, Z3, Z7
 	VMAXPS    Z3, Z5, Z3
 	VPANDD    Z3, Z7, Z3
-	VBLENDMPS Z6, Z3, K1, Z10
-	VMOVAPS   Z10, Z3
+	VBLENDMPS Z6, Z3, K1, Z11
+	VMOVAPS   Z11, Z3
 	VMOVUPS   192(DX)(R8*1), Z5
 	VCMPPS    $0x03, Z5, Z4, K1
 	VADDPS    Z5, Z4, Z6
 	VMAXPS    Z5, Z4, Z7
 	VMAXPS    Z4, Z5, Z4
 	VPANDD    Z4, Z7, Z4
-	VBLENDMPS Z6, Z4, K1, Z11
-	VMOVAPS   Z11, Z4
+	VBLENDMPS Z6, Z4, K1, Z12
+	VMOVAPS   Z12, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -31506,20 +31544,43 @@ runs:
 	VMOVUPS   Z2, 64(CX)
 	VMOVUPS   Z3, 128(CX)
 	VMOVUPS   Z4, 192(CX)
-	ADDQ      $+256, DX
-	ADDQ      $+256, CX
-	SUBQ      $+64, AX
-	JMP       many
+
+runsDone:
+	ADDQ $+256, DX
+	ADDQ $+256, CX
+	SUBQ $+64, AX
+	JMP  many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
+	TESTQ    AX, AX
+	JLE      done
+	MOVQ     $+16, R8
+	CMPQ     AX, R8
+	CMOVQLT  AX, R8
+	MOVQ     $-1, DI
+	BZHIQ    R8, DI, DI
+	KMOVQ    DI, K1
+	VCMPPS   $0x03, Z0, Z0, K2
+	KORTESTW K2, K2
+	JNZ      restOfRunsNaN
+	VMOVUPS  Z0, Z1
+	XORQ     DI, DI
+
+restOfRunsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VCMPPS    $0x03, Z2, Z2, K2
+	KORTESTW  K2, K2
+	JNZ       restOfRunsNaN
+	VRANGEPS  $0x05, Z2, Z1, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRunsUsual
+	VMOVUPS   Z1, K1, (CX)
+	JMP       restOfRunsDone
+
+restOfRunsNaN:
 	VMOVUPS Z0, Z1
 	XORQ    DI, DI
 
@@ -31531,23 +31592,25 @@ restOfRuns:
 	VMAXPS    Z2, Z1, Z4
 	VMAXPS    Z1, Z2, Z1
 	VPANDD    Z1, Z4, Z1
-	VBLENDMPS Z3, Z1, K2, Z12
-	VMOVAPS   Z12, Z1
+	VBLENDMPS Z3, Z1, K2, Z13
+	VMOVAPS   Z13, Z1
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       restOfRuns
 	VMOVUPS   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+16, AX
-	JMP       rest
+
+restOfRunsDone:
+	ADDQ $+64, DX
+	ADDQ $+64, CX
+	SUBQ $+16, AX
+	JMP  rest
 
 done:
 	VZEROUPPER
 	RET
 
 // func windowMinimumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·windowMinimumF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Z0
@@ -31559,8 +31622,46 @@ TEXT ·windowMinimumF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         (SI), SI
 
 many:
-	CMPQ    AX, $+64
-	JLT     rest
+	CMPQ     AX, $+64
+	JLT      rest
+	VCMPPS   $0x03, Z0, Z0, K1
+	KORTESTW K1, K1
+	JNZ      runsNaN
+	VMOVUPS  Z0, Z1
+	VMOVUPS  Z0, Z2
+	VMOVUPS  Z0, Z3
+	VMOVUPS  Z0, Z4
+	XORQ     DI, DI
+
+runsUsual:
+	MOVQ     (BX)(DI*8), R8
+	VMOVUPS  (DX)(R8*1), Z5
+	VMOVUPS  64(DX)(R8*1), Z6
+	VMOVUPS  128(DX)(R8*1), Z7
+	VMOVUPS  192(DX)(R8*1), Z8
+	VCMPPS   $0x03, Z6, Z5, K1
+	VCMPPS   $0x03, Z8, Z7, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JNZ      runsNaN
+	VRANGEPS $0x04, Z5, Z1, Z1
+	VMOVAPS  Z1, Z1
+	VRANGEPS $0x04, Z6, Z2, Z2
+	VMOVAPS  Z2, Z2
+	VRANGEPS $0x04, Z7, Z3, Z3
+	VMOVAPS  Z3, Z3
+	VRANGEPS $0x04, Z8, Z4, Z4
+	VMOVAPS  Z4, Z4
+	INCQ     DI
+	CMPQ     DI, SI
+	JLT      runsUsual
+	VMOVUPS  Z1, (CX)
+	VMOVUPS  Z2, 64(CX)
+	VMOVUPS  Z3, 128(CX)
+	VMOVUPS  Z4, 192(CX)
+	JMP      runsDone
+
+runsNaN:
 	VMOVUPS Z0, Z1
 	VMOVUPS Z0, Z2
 	VMOVUPS Z0, Z3
@@ -31575,32 +31676,32 @@ runs:
 	VMINPS    Z5, Z1, Z7
 	VMINPS    Z1, Z5, Z1
 	VPORD     Z1, Z7, Z1
-	VBLENDMPS Z6, Z1, K1, Z8
-	VMOVAPS   Z8, Z1
+	VBLENDMPS Z6, Z1, K1, Z9
+	VMOVAPS   Z9, Z1
 	VMOVUPS   64(DX)(R8*1), Z5
 	VCMPPS    $0x03, Z5, Z2, K1
 	VADDPS    Z5, Z2, Z6
 	VMINPS    Z5, Z2, Z7
 	VMINPS    Z2, Z5, Z2
 	VPORD     Z2, Z7, Z2
-	VBLENDMPS Z6, Z2, K1, Z9
-	VMOVAPS   Z9, Z2
+	VBLENDMPS Z6, Z2, K1, Z10
+	VMOVAPS   Z10, Z2
 	VMOVUPS   128(DX)(R8*1), Z5
 	VCMPPS    $0x03, Z5, Z3, K1
 	VADDPS    Z5, Z3, Z6
 	VMINPS    Z5, Z3, Z7
 	VMINPS    Z3, Z5, Z3
 	VPORD     Z3, Z7, Z3
-	VBLENDMPS Z6, Z3, K1, Z10
-	VMOVAPS   Z10, Z3
+	VBLENDMPS Z6, Z3, K1, Z11
+	VMOVAPS   Z11, Z3
 	VMOVUPS   192(DX)(R8*1), Z5
 	VCMPPS    $0x03, Z5, Z4, K1
 	VADDPS    Z5, Z4, Z6
 	VMINPS    Z5, Z4, Z7
 	VMINPS    Z4, Z5, Z4
 	VPORD     Z4, Z7, Z4
-	VBLENDMPS Z6, Z4, K1, Z11
-	VMOVAPS   Z11, Z4
+	VBLENDMPS Z6, Z4, K1, Z12
+	VMOVAPS   Z12, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -31608,20 +31709,43 @@ runs:
 	VMOVUPS   Z2, 64(CX)
 	VMOVUPS   Z3, 128(CX)
 	VMOVUPS   Z4, 192(CX)
-	ADDQ      $+256, DX
-	ADDQ      $+256, CX
-	SUBQ      $+64, AX
-	JMP       many
+
+runsDone:
+	ADDQ $+256, DX
+	ADDQ $+256, CX
+	SUBQ $+64, AX
+	JMP  many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
+	TESTQ    AX, AX
+	JLE      done
+	MOVQ     $+16, R8
+	CMPQ     AX, R8
+	CMOVQLT  AX, R8
+	MOVQ     $-1, DI
+	BZHIQ    R8, DI, DI
+	KMOVQ    DI, K1
+	VCMPPS   $0x03, Z0, Z0, K2
+	KORTESTW K2, K2
+	JNZ      restOfRunsNaN
+	VMOVUPS  Z0, Z1
+	XORQ     DI, DI
+
+restOfRunsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VCMPPS    $0x03, Z2, Z2, K2
+	KORTESTW  K2, K2
+	JNZ       restOfRunsNaN
+	VRANGEPS  $0x04, Z2, Z1, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRunsUsual
+	VMOVUPS   Z1, K1, (CX)
+	JMP       restOfRunsDone
+
+restOfRunsNaN:
 	VMOVUPS Z0, Z1
 	XORQ    DI, DI
 
@@ -31633,16 +31757,18 @@ restOfRuns:
 	VMINPS    Z2, Z1, Z4
 	VMINPS    Z1, Z2, Z1
 	VPORD     Z1, Z4, Z1
-	VBLENDMPS Z3, Z1, K2, Z12
-	VMOVAPS   Z12, Z1
+	VBLENDMPS Z3, Z1, K2, Z13
+	VMOVAPS   Z13, Z1
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       restOfRuns
 	VMOVUPS   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+16, AX
-	JMP       rest
+
+restOfRunsDone:
+	ADDQ $+64, DX
+	ADDQ $+64, CX
+	SUBQ $+16, AX
+	JMP  rest
 
 done:
 	VZEROUPPER
@@ -31808,7 +31934,7 @@ done:
 	RET
 
 // func windowMaximumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·windowMaximumF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTQ 8(AX), Z0
@@ -31820,8 +31946,46 @@ TEXT ·windowMaximumF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         (SI), SI
 
 many:
-	CMPQ    AX, $+32
-	JLT     rest
+	CMPQ     AX, $+32
+	JLT      rest
+	VCMPPD   $0x03, Z0, Z0, K1
+	KORTESTW K1, K1
+	JNZ      runsNaN
+	VMOVUPD  Z0, Z1
+	VMOVUPD  Z0, Z2
+	VMOVUPD  Z0, Z3
+	VMOVUPD  Z0, Z4
+	XORQ     DI, DI
+
+runsUsual:
+	MOVQ     (BX)(DI*8), R8
+	VMOVUPD  (DX)(R8*1), Z5
+	VMOVUPD  64(DX)(R8*1), Z6
+	VMOVUPD  128(DX)(R8*1), Z7
+	VMOVUPD  192(DX)(R8*1), Z8
+	VCMPPD   $0x03, Z6, Z5, K1
+	VCMPPD   $0x03, Z8, Z7, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JNZ      runsNaN
+	VRANGEPD $0x05, Z5, Z1, Z1
+	VMOVAPD  Z1, Z1
+	VRANGEPD $0x05, Z6, Z2, Z2
+	VMOVAPD  Z2, Z2
+	VRANGEPD $0x05, Z7, Z3, Z3
+	VMOVAPD  Z3, Z3
+	VRANGEPD $0x05, Z8, Z4, Z4
+	VMOVAPD  Z4, Z4
+	INCQ     DI
+	CMPQ     DI, SI
+	JLT      runsUsual
+	VMOVUPD  Z1, (CX)
+	VMOVUPD  Z2, 64(CX)
+	VMOVUPD  Z3, 128(CX)
+	VMOVUPD  Z4, 192(CX)
+	JMP      runsDone
+
+runsNaN:
 	VMOVUPD Z0, Z1
 	VMOVUPD Z0, Z2
 	VMOVUPD Z0, Z3
@@ -31836,32 +32000,32 @@ runs:
 	VMAXPD    Z5, Z1, Z7
 	VMAXPD    Z1, Z5, Z1
 	VPANDQ    Z1, Z7, Z1
-	VBLENDMPD Z6, Z1, K1, Z8
-	VMOVAPD   Z8, Z1
+	VBLENDMPD Z6, Z1, K1, Z9
+	VMOVAPD   Z9, Z1
 	VMOVUPD   64(DX)(R8*1), Z5
 	VCMPPD    $0x03, Z5, Z2, K1
 	VADDPD    Z5, Z2, Z6
 	VMAXPD    Z5, Z2, Z7
 	VMAXPD    Z2, Z5, Z2
 	VPANDQ    Z2, Z7, Z2
-	VBLENDMPD Z6, Z2, K1, Z9
-	VMOVAPD   Z9, Z2
+	VBLENDMPD Z6, Z2, K1, Z10
+	VMOVAPD   Z10, Z2
 	VMOVUPD   128(DX)(R8*1), Z5
 	VCMPPD    $0x03, Z5, Z3, K1
 	VADDPD    Z5, Z3, Z6
 	VMAXPD    Z5, Z3, Z7
 	VMAXPD    Z3, Z5, Z3
 	VPANDQ    Z3, Z7, Z3
-	VBLENDMPD Z6, Z3, K1, Z10
-	VMOVAPD   Z10, Z3
+	VBLENDMPD Z6, Z3, K1, Z11
+	VMOVAPD   Z11, Z3
 	VMOVUPD   192(DX)(R8*1), Z5
 	VCMPPD    $0x03, Z5, Z4, K1
 	VADDPD    Z5, Z4, Z6
 	VMAXPD    Z5, Z4, Z7
 	VMAXPD    Z4, Z5, Z4
 	VPANDQ    Z4, Z7, Z4
-	VBLENDMPD Z6, Z4, K1, Z11
-	VMOVAPD   Z11, Z4
+	VBLENDMPD Z6, Z4, K1, Z12
+	VMOVAPD   Z12, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -31869,20 +32033,43 @@ runs:
 	VMOVUPD   Z2, 64(CX)
 	VMOVUPD   Z3, 128(CX)
 	VMOVUPD   Z4, 192(CX)
-	ADDQ      $+256, DX
-	ADDQ      $+256, CX
-	SUBQ      $+32, AX
-	JMP       many
+
+runsDone:
+	ADDQ $+256, DX
+	ADDQ $+256, CX
+	SUBQ $+32, AX
+	JMP  many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	MOVQ    $+8, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
+	TESTQ    AX, AX
+	JLE      done
+	MOVQ     $+8, R8
+	CMPQ     AX, R8
+	CMOVQLT  AX, R8
+	MOVQ     $-1, DI
+	BZHIQ    R8, DI, DI
+	KMOVQ    DI, K1
+	VCMPPD   $0x03, Z0, Z0, K2
+	KORTESTW K2, K2
+	JNZ      restOfRunsNaN
+	VMOVUPD  Z0, Z1
+	XORQ     DI, DI
+
+restOfRunsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VCMPPD    $0x03, Z2, Z2, K2
+	KORTESTW  K2, K2
+	JNZ       restOfRunsNaN
+	VRANGEPD  $0x05, Z2, Z1, Z1
+	VMOVAPD   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRunsUsual
+	VMOVUPD   Z1, K1, (CX)
+	JMP       restOfRunsDone
+
+restOfRunsNaN:
 	VMOVUPD Z0, Z1
 	XORQ    DI, DI
 
@@ -31894,23 +32081,25 @@ restOfRuns:
 	VMAXPD    Z2, Z1, Z4
 	VMAXPD    Z1, Z2, Z1
 	VPANDQ    Z1, Z4, Z1
-	VBLENDMPD Z3, Z1, K2, Z12
-	VMOVAPD   Z12, Z1
+	VBLENDMPD Z3, Z1, K2, Z13
+	VMOVAPD   Z13, Z1
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       restOfRuns
 	VMOVUPD   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+8, AX
-	JMP       rest
+
+restOfRunsDone:
+	ADDQ $+64, DX
+	ADDQ $+64, CX
+	SUBQ $+8, AX
+	JMP  rest
 
 done:
 	VZEROUPPER
 	RET
 
 // func windowMinimumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·windowMinimumF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTQ 8(AX), Z0
@@ -31922,8 +32111,46 @@ TEXT ·windowMinimumF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         (SI), SI
 
 many:
-	CMPQ    AX, $+32
-	JLT     rest
+	CMPQ     AX, $+32
+	JLT      rest
+	VCMPPD   $0x03, Z0, Z0, K1
+	KORTESTW K1, K1
+	JNZ      runsNaN
+	VMOVUPD  Z0, Z1
+	VMOVUPD  Z0, Z2
+	VMOVUPD  Z0, Z3
+	VMOVUPD  Z0, Z4
+	XORQ     DI, DI
+
+runsUsual:
+	MOVQ     (BX)(DI*8), R8
+	VMOVUPD  (DX)(R8*1), Z5
+	VMOVUPD  64(DX)(R8*1), Z6
+	VMOVUPD  128(DX)(R8*1), Z7
+	VMOVUPD  192(DX)(R8*1), Z8
+	VCMPPD   $0x03, Z6, Z5, K1
+	VCMPPD   $0x03, Z8, Z7, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JNZ      runsNaN
+	VRANGEPD $0x04, Z5, Z1, Z1
+	VMOVAPD  Z1, Z1
+	VRANGEPD $0x04, Z6, Z2, Z2
+	VMOVAPD  Z2, Z2
+	VRANGEPD $0x04, Z7, Z3, Z3
+	VMOVAPD  Z3, Z3
+	VRANGEPD $0x04, Z8, Z4, Z4
+	VMOVAPD  Z4, Z4
+	INCQ     DI
+	CMPQ     DI, SI
+	JLT      runsUsual
+	VMOVUPD  Z1, (CX)
+	VMOVUPD  Z2, 64(CX)
+	VMOVUPD  Z3, 128(CX)
+	VMOVUPD  Z4, 192(CX)
+	JMP      runsDone
+
+runsNaN:
 	VMOVUPD Z0, Z1
 	VMOVUPD Z0, Z2
 	VMOVUPD Z0, Z3
@@ -31938,32 +32165,32 @@ runs:
 	VMINPD    Z5, Z1, Z7
 	VMINPD    Z1, Z5, Z1
 	VPORQ     Z1, Z7, Z1
-	VBLENDMPD Z6, Z1, K1, Z8
-	VMOVAPD   Z8, Z1
+	VBLENDMPD Z6, Z1, K1, Z9
+	VMOVAPD   Z9, Z1
 	VMOVUPD   64(DX)(R8*1), Z5
 	VCMPPD    $0x03, Z5, Z2, K1
 	VADDPD    Z5, Z2, Z6
 	VMINPD    Z5, Z2, Z7
 	VMINPD    Z2, Z5, Z2
 	VPORQ     Z2, Z7, Z2
-	VBLENDMPD Z6, Z2, K1, Z9
-	VMOVAPD   Z9, Z2
+	VBLENDMPD Z6, Z2, K1, Z10
+	VMOVAPD   Z10, Z2
 	VMOVUPD   128(DX)(R8*1), Z5
 	VCMPPD    $0x03, Z5, Z3, K1
 	VADDPD    Z5, Z3, Z6
 	VMINPD    Z5, Z3, Z7
 	VMINPD    Z3, Z5, Z3
 	VPORQ     Z3, Z7, Z3
-	VBLENDMPD Z6, Z3, K1, Z10
-	VMOVAPD   Z10, Z3
+	VBLENDMPD Z6, Z3, K1, Z11
+	VMOVAPD   Z11, Z3
 	VMOVUPD   192(DX)(R8*1), Z5
 	VCMPPD    $0x03, Z5, Z4, K1
 	VADDPD    Z5, Z4, Z6
 	VMINPD    Z5, Z4, Z7
 	VMINPD    Z4, Z5, Z4
 	VPORQ     Z4, Z7, Z4
-	VBLENDMPD Z6, Z4, K1, Z11
-	VMOVAPD   Z11, Z4
+	VBLENDMPD Z6, Z4, K1, Z12
+	VMOVAPD   Z12, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -31971,20 +32198,43 @@ runs:
 	VMOVUPD   Z2, 64(CX)
 	VMOVUPD   Z3, 128(CX)
 	VMOVUPD   Z4, 192(CX)
-	ADDQ      $+256, DX
-	ADDQ      $+256, CX
-	SUBQ      $+32, AX
-	JMP       many
+
+runsDone:
+	ADDQ $+256, DX
+	ADDQ $+256, CX
+	SUBQ $+32, AX
+	JMP  many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	MOVQ    $+8, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
+	TESTQ    AX, AX
+	JLE      done
+	MOVQ     $+8, R8
+	CMPQ     AX, R8
+	CMOVQLT  AX, R8
+	MOVQ     $-1, DI
+	BZHIQ    R8, DI, DI
+	KMOVQ    DI, K1
+	VCMPPD   $0x03, Z0, Z0, K2
+	KORTESTW K2, K2
+	JNZ      restOfRunsNaN
+	VMOVUPD  Z0, Z1
+	XORQ     DI, DI
+
+restOfRunsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VCMPPD    $0x03, Z2, Z2, K2
+	KORTESTW  K2, K2
+	JNZ       restOfRunsNaN
+	VRANGEPD  $0x04, Z2, Z1, Z1
+	VMOVAPD   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRunsUsual
+	VMOVUPD   Z1, K1, (CX)
+	JMP       restOfRunsDone
+
+restOfRunsNaN:
 	VMOVUPD Z0, Z1
 	XORQ    DI, DI
 
@@ -31996,16 +32246,18 @@ restOfRuns:
 	VMINPD    Z2, Z1, Z4
 	VMINPD    Z1, Z2, Z1
 	VPORQ     Z1, Z4, Z1
-	VBLENDMPD Z3, Z1, K2, Z12
-	VMOVAPD   Z12, Z1
+	VBLENDMPD Z3, Z1, K2, Z13
+	VMOVAPD   Z13, Z1
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       restOfRuns
 	VMOVUPD   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+8, AX
-	JMP       rest
+
+restOfRunsDone:
+	ADDQ $+64, DX
+	ADDQ $+64, CX
+	SUBQ $+8, AX
+	JMP  rest
 
 done:
 	VZEROUPPER
@@ -32088,6 +32340,3540 @@ restOfRuns:
 	ADDQ         $+64, CX
 	SUBQ         $+8, AX
 	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowAddI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+256
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ     (BX)(DI*8), R8
+	VMOVDQU8 (DX)(R8*1), Z5
+	VPADDB   Z5, Z1, Z1
+	VMOVAPS  Z1, Z1
+	VMOVDQU8 64(DX)(R8*1), Z5
+	VPADDB   Z5, Z2, Z2
+	VMOVAPS  Z2, Z2
+	VMOVDQU8 128(DX)(R8*1), Z5
+	VPADDB   Z5, Z3, Z3
+	VMOVAPS  Z3, Z3
+	VMOVDQU8 192(DX)(R8*1), Z5
+	VPADDB   Z5, Z4, Z4
+	VMOVAPS  Z4, Z4
+	INCQ     DI
+	CMPQ     DI, SI
+	JLT      runs
+	VMOVDQU8 Z1, (CX)
+	VMOVDQU8 Z2, 64(CX)
+	VMOVDQU8 Z3, 128(CX)
+	VMOVDQU8 Z4, 192(CX)
+	ADDQ     $+256, DX
+	ADDQ     $+256, CX
+	SUBQ     $+256, AX
+	JMP      many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+64, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+	VPADDB     Z2, Z1, Z1
+	VMOVAPS    Z1, Z1
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMOVDQU8   Z1, K1, (CX)
+	ADDQ       $+64, DX
+	ADDQ       $+64, CX
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMaximumS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+256
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ     (BX)(DI*8), R8
+	VMOVDQU8 (DX)(R8*1), Z5
+	VPMAXSB  Z5, Z1, Z1
+	VMOVAPS  Z1, Z1
+	VMOVDQU8 64(DX)(R8*1), Z5
+	VPMAXSB  Z5, Z2, Z2
+	VMOVAPS  Z2, Z2
+	VMOVDQU8 128(DX)(R8*1), Z5
+	VPMAXSB  Z5, Z3, Z3
+	VMOVAPS  Z3, Z3
+	VMOVDQU8 192(DX)(R8*1), Z5
+	VPMAXSB  Z5, Z4, Z4
+	VMOVAPS  Z4, Z4
+	INCQ     DI
+	CMPQ     DI, SI
+	JLT      runs
+	VMOVDQU8 Z1, (CX)
+	VMOVDQU8 Z2, 64(CX)
+	VMOVDQU8 Z3, 128(CX)
+	VMOVDQU8 Z4, 192(CX)
+	ADDQ     $+256, DX
+	ADDQ     $+256, CX
+	SUBQ     $+256, AX
+	JMP      many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+64, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+	VPMAXSB    Z2, Z1, Z1
+	VMOVAPS    Z1, Z1
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMOVDQU8   Z1, K1, (CX)
+	ADDQ       $+64, DX
+	ADDQ       $+64, CX
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMinimumS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+256
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ     (BX)(DI*8), R8
+	VMOVDQU8 (DX)(R8*1), Z5
+	VPMINSB  Z5, Z1, Z1
+	VMOVAPS  Z1, Z1
+	VMOVDQU8 64(DX)(R8*1), Z5
+	VPMINSB  Z5, Z2, Z2
+	VMOVAPS  Z2, Z2
+	VMOVDQU8 128(DX)(R8*1), Z5
+	VPMINSB  Z5, Z3, Z3
+	VMOVAPS  Z3, Z3
+	VMOVDQU8 192(DX)(R8*1), Z5
+	VPMINSB  Z5, Z4, Z4
+	VMOVAPS  Z4, Z4
+	INCQ     DI
+	CMPQ     DI, SI
+	JLT      runs
+	VMOVDQU8 Z1, (CX)
+	VMOVDQU8 Z2, 64(CX)
+	VMOVDQU8 Z3, 128(CX)
+	VMOVDQU8 Z4, 192(CX)
+	ADDQ     $+256, DX
+	ADDQ     $+256, CX
+	SUBQ     $+256, AX
+	JMP      many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+64, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+	VPMINSB    Z2, Z1, Z1
+	VMOVAPS    Z1, Z1
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMOVDQU8   Z1, K1, (CX)
+	ADDQ       $+64, DX
+	ADDQ       $+64, CX
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMaximumU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+256
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ     (BX)(DI*8), R8
+	VMOVDQU8 (DX)(R8*1), Z5
+	VPMAXUB  Z5, Z1, Z1
+	VMOVAPS  Z1, Z1
+	VMOVDQU8 64(DX)(R8*1), Z5
+	VPMAXUB  Z5, Z2, Z2
+	VMOVAPS  Z2, Z2
+	VMOVDQU8 128(DX)(R8*1), Z5
+	VPMAXUB  Z5, Z3, Z3
+	VMOVAPS  Z3, Z3
+	VMOVDQU8 192(DX)(R8*1), Z5
+	VPMAXUB  Z5, Z4, Z4
+	VMOVAPS  Z4, Z4
+	INCQ     DI
+	CMPQ     DI, SI
+	JLT      runs
+	VMOVDQU8 Z1, (CX)
+	VMOVDQU8 Z2, 64(CX)
+	VMOVDQU8 Z3, 128(CX)
+	VMOVDQU8 Z4, 192(CX)
+	ADDQ     $+256, DX
+	ADDQ     $+256, CX
+	SUBQ     $+256, AX
+	JMP      many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+64, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+	VPMAXUB    Z2, Z1, Z1
+	VMOVAPS    Z1, Z1
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMOVDQU8   Z1, K1, (CX)
+	ADDQ       $+64, DX
+	ADDQ       $+64, CX
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMinimumU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+256
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ     (BX)(DI*8), R8
+	VMOVDQU8 (DX)(R8*1), Z5
+	VPMINUB  Z5, Z1, Z1
+	VMOVAPS  Z1, Z1
+	VMOVDQU8 64(DX)(R8*1), Z5
+	VPMINUB  Z5, Z2, Z2
+	VMOVAPS  Z2, Z2
+	VMOVDQU8 128(DX)(R8*1), Z5
+	VPMINUB  Z5, Z3, Z3
+	VMOVAPS  Z3, Z3
+	VMOVDQU8 192(DX)(R8*1), Z5
+	VPMINUB  Z5, Z4, Z4
+	VMOVAPS  Z4, Z4
+	INCQ     DI
+	CMPQ     DI, SI
+	JLT      runs
+	VMOVDQU8 Z1, (CX)
+	VMOVDQU8 Z2, 64(CX)
+	VMOVDQU8 Z3, 128(CX)
+	VMOVDQU8 Z4, 192(CX)
+	ADDQ     $+256, DX
+	ADDQ     $+256, CX
+	SUBQ     $+256, AX
+	JMP      many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+64, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+	VPMINUB    Z2, Z1, Z1
+	VMOVAPS    Z1, Z1
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMOVDQU8   Z1, K1, (CX)
+	ADDQ       $+64, DX
+	ADDQ       $+64, CX
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAnd8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowAnd8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+256
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ     (BX)(DI*8), R8
+	VMOVDQU8 (DX)(R8*1), Z5
+	VPANDD   Z5, Z1, Z1
+	VMOVAPS  Z1, Z1
+	VMOVDQU8 64(DX)(R8*1), Z5
+	VPANDD   Z5, Z2, Z2
+	VMOVAPS  Z2, Z2
+	VMOVDQU8 128(DX)(R8*1), Z5
+	VPANDD   Z5, Z3, Z3
+	VMOVAPS  Z3, Z3
+	VMOVDQU8 192(DX)(R8*1), Z5
+	VPANDD   Z5, Z4, Z4
+	VMOVAPS  Z4, Z4
+	INCQ     DI
+	CMPQ     DI, SI
+	JLT      runs
+	VMOVDQU8 Z1, (CX)
+	VMOVDQU8 Z2, 64(CX)
+	VMOVDQU8 Z3, 128(CX)
+	VMOVDQU8 Z4, 192(CX)
+	ADDQ     $+256, DX
+	ADDQ     $+256, CX
+	SUBQ     $+256, AX
+	JMP      many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+64, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+	VPANDD     Z2, Z1, Z1
+	VMOVAPS    Z1, Z1
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMOVDQU8   Z1, K1, (CX)
+	ADDQ       $+64, DX
+	ADDQ       $+64, CX
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowOr8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowOr8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+256
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ     (BX)(DI*8), R8
+	VMOVDQU8 (DX)(R8*1), Z5
+	VPORD    Z5, Z1, Z1
+	VMOVAPS  Z1, Z1
+	VMOVDQU8 64(DX)(R8*1), Z5
+	VPORD    Z5, Z2, Z2
+	VMOVAPS  Z2, Z2
+	VMOVDQU8 128(DX)(R8*1), Z5
+	VPORD    Z5, Z3, Z3
+	VMOVAPS  Z3, Z3
+	VMOVDQU8 192(DX)(R8*1), Z5
+	VPORD    Z5, Z4, Z4
+	VMOVAPS  Z4, Z4
+	INCQ     DI
+	CMPQ     DI, SI
+	JLT      runs
+	VMOVDQU8 Z1, (CX)
+	VMOVDQU8 Z2, 64(CX)
+	VMOVDQU8 Z3, 128(CX)
+	VMOVDQU8 Z4, 192(CX)
+	ADDQ     $+256, DX
+	ADDQ     $+256, CX
+	SUBQ     $+256, AX
+	JMP      many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+64, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+	VPORD      Z2, Z1, Z1
+	VMOVAPS    Z1, Z1
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMOVDQU8   Z1, K1, (CX)
+	ADDQ       $+64, DX
+	ADDQ       $+64, CX
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowXor8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowXor8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+256
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ     (BX)(DI*8), R8
+	VMOVDQU8 (DX)(R8*1), Z5
+	VPXORD   Z5, Z1, Z1
+	VMOVAPS  Z1, Z1
+	VMOVDQU8 64(DX)(R8*1), Z5
+	VPXORD   Z5, Z2, Z2
+	VMOVAPS  Z2, Z2
+	VMOVDQU8 128(DX)(R8*1), Z5
+	VPXORD   Z5, Z3, Z3
+	VMOVAPS  Z3, Z3
+	VMOVDQU8 192(DX)(R8*1), Z5
+	VPXORD   Z5, Z4, Z4
+	VMOVAPS  Z4, Z4
+	INCQ     DI
+	CMPQ     DI, SI
+	JLT      runs
+	VMOVDQU8 Z1, (CX)
+	VMOVDQU8 Z2, 64(CX)
+	VMOVDQU8 Z3, 128(CX)
+	VMOVDQU8 Z4, 192(CX)
+	ADDQ     $+256, DX
+	ADDQ     $+256, CX
+	SUBQ     $+256, AX
+	JMP      many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+64, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+	VPXORD     Z2, Z1, Z1
+	VMOVAPS    Z1, Z1
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMOVDQU8   Z1, K1, (CX)
+	ADDQ       $+64, DX
+	ADDQ       $+64, CX
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowAddI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VMOVDQU16 (DX)(R8*1), Z5
+	VPADDW    Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVDQU16 64(DX)(R8*1), Z5
+	VPADDW    Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVDQU16 128(DX)(R8*1), Z5
+	VPADDW    Z5, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVDQU16 192(DX)(R8*1), Z5
+	VPADDW    Z5, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVDQU16 Z1, (CX)
+	VMOVDQU16 Z2, 64(CX)
+	VMOVDQU16 Z3, 128(CX)
+	VMOVDQU16 Z4, 192(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+256, CX
+	SUBQ      $+128, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+32, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+	VPADDW      Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVDQU16   Z1, K1, (CX)
+	ADDQ        $+64, DX
+	ADDQ        $+64, CX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMultiplyI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMultiplyI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VMOVDQU16 (DX)(R8*1), Z5
+	VPMULLW   Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVDQU16 64(DX)(R8*1), Z5
+	VPMULLW   Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVDQU16 128(DX)(R8*1), Z5
+	VPMULLW   Z5, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVDQU16 192(DX)(R8*1), Z5
+	VPMULLW   Z5, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVDQU16 Z1, (CX)
+	VMOVDQU16 Z2, 64(CX)
+	VMOVDQU16 Z3, 128(CX)
+	VMOVDQU16 Z4, 192(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+256, CX
+	SUBQ      $+128, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+32, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+	VPMULLW     Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVDQU16   Z1, K1, (CX)
+	ADDQ        $+64, DX
+	ADDQ        $+64, CX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMaximumS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VMOVDQU16 (DX)(R8*1), Z5
+	VPMAXSW   Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVDQU16 64(DX)(R8*1), Z5
+	VPMAXSW   Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVDQU16 128(DX)(R8*1), Z5
+	VPMAXSW   Z5, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVDQU16 192(DX)(R8*1), Z5
+	VPMAXSW   Z5, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVDQU16 Z1, (CX)
+	VMOVDQU16 Z2, 64(CX)
+	VMOVDQU16 Z3, 128(CX)
+	VMOVDQU16 Z4, 192(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+256, CX
+	SUBQ      $+128, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+32, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+	VPMAXSW     Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVDQU16   Z1, K1, (CX)
+	ADDQ        $+64, DX
+	ADDQ        $+64, CX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMinimumS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VMOVDQU16 (DX)(R8*1), Z5
+	VPMINSW   Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVDQU16 64(DX)(R8*1), Z5
+	VPMINSW   Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVDQU16 128(DX)(R8*1), Z5
+	VPMINSW   Z5, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVDQU16 192(DX)(R8*1), Z5
+	VPMINSW   Z5, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVDQU16 Z1, (CX)
+	VMOVDQU16 Z2, 64(CX)
+	VMOVDQU16 Z3, 128(CX)
+	VMOVDQU16 Z4, 192(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+256, CX
+	SUBQ      $+128, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+32, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+	VPMINSW     Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVDQU16   Z1, K1, (CX)
+	ADDQ        $+64, DX
+	ADDQ        $+64, CX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMaximumU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VMOVDQU16 (DX)(R8*1), Z5
+	VPMAXUW   Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVDQU16 64(DX)(R8*1), Z5
+	VPMAXUW   Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVDQU16 128(DX)(R8*1), Z5
+	VPMAXUW   Z5, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVDQU16 192(DX)(R8*1), Z5
+	VPMAXUW   Z5, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVDQU16 Z1, (CX)
+	VMOVDQU16 Z2, 64(CX)
+	VMOVDQU16 Z3, 128(CX)
+	VMOVDQU16 Z4, 192(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+256, CX
+	SUBQ      $+128, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+32, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+	VPMAXUW     Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVDQU16   Z1, K1, (CX)
+	ADDQ        $+64, DX
+	ADDQ        $+64, CX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMinimumU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VMOVDQU16 (DX)(R8*1), Z5
+	VPMINUW   Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVDQU16 64(DX)(R8*1), Z5
+	VPMINUW   Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVDQU16 128(DX)(R8*1), Z5
+	VPMINUW   Z5, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVDQU16 192(DX)(R8*1), Z5
+	VPMINUW   Z5, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVDQU16 Z1, (CX)
+	VMOVDQU16 Z2, 64(CX)
+	VMOVDQU16 Z3, 128(CX)
+	VMOVDQU16 Z4, 192(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+256, CX
+	SUBQ      $+128, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+32, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+	VPMINUW     Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVDQU16   Z1, K1, (CX)
+	ADDQ        $+64, DX
+	ADDQ        $+64, CX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAnd16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowAnd16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VMOVDQU16 (DX)(R8*1), Z5
+	VPANDD    Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVDQU16 64(DX)(R8*1), Z5
+	VPANDD    Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVDQU16 128(DX)(R8*1), Z5
+	VPANDD    Z5, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVDQU16 192(DX)(R8*1), Z5
+	VPANDD    Z5, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVDQU16 Z1, (CX)
+	VMOVDQU16 Z2, 64(CX)
+	VMOVDQU16 Z3, 128(CX)
+	VMOVDQU16 Z4, 192(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+256, CX
+	SUBQ      $+128, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+32, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+	VPANDD      Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVDQU16   Z1, K1, (CX)
+	ADDQ        $+64, DX
+	ADDQ        $+64, CX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowOr16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowOr16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VMOVDQU16 (DX)(R8*1), Z5
+	VPORD     Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVDQU16 64(DX)(R8*1), Z5
+	VPORD     Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVDQU16 128(DX)(R8*1), Z5
+	VPORD     Z5, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVDQU16 192(DX)(R8*1), Z5
+	VPORD     Z5, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVDQU16 Z1, (CX)
+	VMOVDQU16 Z2, 64(CX)
+	VMOVDQU16 Z3, 128(CX)
+	VMOVDQU16 Z4, 192(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+256, CX
+	SUBQ      $+128, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+32, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+	VPORD       Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVDQU16   Z1, K1, (CX)
+	ADDQ        $+64, DX
+	ADDQ        $+64, CX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowXor16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowXor16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VMOVDQU16 (DX)(R8*1), Z5
+	VPXORD    Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVDQU16 64(DX)(R8*1), Z5
+	VPXORD    Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVDQU16 128(DX)(R8*1), Z5
+	VPXORD    Z5, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVDQU16 192(DX)(R8*1), Z5
+	VPXORD    Z5, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVDQU16 Z1, (CX)
+	VMOVDQU16 Z2, 64(CX)
+	VMOVDQU16 Z3, 128(CX)
+	VMOVDQU16 Z4, 192(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+256, CX
+	SUBQ      $+128, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+32, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+	VPXORD      Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVDQU16   Z1, K1, (CX)
+	ADDQ        $+64, DX
+	ADDQ        $+64, CX
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowAddI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Z5
+	VPADDD  Z5, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 64(DX)(R8*1), Z5
+	VPADDD  Z5, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 128(DX)(R8*1), Z5
+	VPADDD  Z5, Z3, Z3
+	VMOVAPS Z3, Z3
+	VMOVUPS 192(DX)(R8*1), Z5
+	VPADDD  Z5, Z4, Z4
+	VMOVAPS Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, 64(CX)
+	VMOVUPS Z3, 128(CX)
+	VMOVUPS Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VPADDD    Z2, Z1, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMultiplyI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMultiplyI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Z5
+	VPMULLD Z5, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 64(DX)(R8*1), Z5
+	VPMULLD Z5, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 128(DX)(R8*1), Z5
+	VPMULLD Z5, Z3, Z3
+	VMOVAPS Z3, Z3
+	VMOVUPS 192(DX)(R8*1), Z5
+	VPMULLD Z5, Z4, Z4
+	VMOVAPS Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, 64(CX)
+	VMOVUPS Z3, 128(CX)
+	VMOVUPS Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VPMULLD   Z2, Z1, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMaximumS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Z5
+	VPMAXSD Z5, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 64(DX)(R8*1), Z5
+	VPMAXSD Z5, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 128(DX)(R8*1), Z5
+	VPMAXSD Z5, Z3, Z3
+	VMOVAPS Z3, Z3
+	VMOVUPS 192(DX)(R8*1), Z5
+	VPMAXSD Z5, Z4, Z4
+	VMOVAPS Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, 64(CX)
+	VMOVUPS Z3, 128(CX)
+	VMOVUPS Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VPMAXSD   Z2, Z1, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumS32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMinimumS32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Z5
+	VPMINSD Z5, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 64(DX)(R8*1), Z5
+	VPMINSD Z5, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 128(DX)(R8*1), Z5
+	VPMINSD Z5, Z3, Z3
+	VMOVAPS Z3, Z3
+	VMOVUPS 192(DX)(R8*1), Z5
+	VPMINSD Z5, Z4, Z4
+	VMOVAPS Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, 64(CX)
+	VMOVUPS Z3, 128(CX)
+	VMOVUPS Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VPMINSD   Z2, Z1, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMaximumU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Z5
+	VPMAXUD Z5, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 64(DX)(R8*1), Z5
+	VPMAXUD Z5, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 128(DX)(R8*1), Z5
+	VPMAXUD Z5, Z3, Z3
+	VMOVAPS Z3, Z3
+	VMOVUPS 192(DX)(R8*1), Z5
+	VPMAXUD Z5, Z4, Z4
+	VMOVAPS Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, 64(CX)
+	VMOVUPS Z3, 128(CX)
+	VMOVUPS Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VPMAXUD   Z2, Z1, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumU32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMinimumU32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Z5
+	VPMINUD Z5, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 64(DX)(R8*1), Z5
+	VPMINUD Z5, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 128(DX)(R8*1), Z5
+	VPMINUD Z5, Z3, Z3
+	VMOVAPS Z3, Z3
+	VMOVUPS 192(DX)(R8*1), Z5
+	VPMINUD Z5, Z4, Z4
+	VMOVAPS Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, 64(CX)
+	VMOVUPS Z3, 128(CX)
+	VMOVUPS Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VPMINUD   Z2, Z1, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAnd32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowAnd32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Z5
+	VPANDD  Z5, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 64(DX)(R8*1), Z5
+	VPANDD  Z5, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 128(DX)(R8*1), Z5
+	VPANDD  Z5, Z3, Z3
+	VMOVAPS Z3, Z3
+	VMOVUPS 192(DX)(R8*1), Z5
+	VPANDD  Z5, Z4, Z4
+	VMOVAPS Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, 64(CX)
+	VMOVUPS Z3, 128(CX)
+	VMOVUPS Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VPANDD    Z2, Z1, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowOr32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowOr32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Z5
+	VPORD   Z5, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 64(DX)(R8*1), Z5
+	VPORD   Z5, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 128(DX)(R8*1), Z5
+	VPORD   Z5, Z3, Z3
+	VMOVAPS Z3, Z3
+	VMOVUPS 192(DX)(R8*1), Z5
+	VPORD   Z5, Z4, Z4
+	VMOVAPS Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, 64(CX)
+	VMOVUPS Z3, 128(CX)
+	VMOVUPS Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VPORD     Z2, Z1, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowXor32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowXor32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Z5
+	VPXORD  Z5, Z1, Z1
+	VMOVAPS Z1, Z1
+	VMOVUPS 64(DX)(R8*1), Z5
+	VPXORD  Z5, Z2, Z2
+	VMOVAPS Z2, Z2
+	VMOVUPS 128(DX)(R8*1), Z5
+	VPXORD  Z5, Z3, Z3
+	VMOVAPS Z3, Z3
+	VMOVUPS 192(DX)(R8*1), Z5
+	VPXORD  Z5, Z4, Z4
+	VMOVAPS Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, 64(CX)
+	VMOVUPS Z3, 128(CX)
+	VMOVUPS Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPS.Z (DX)(R8*1), K1, Z2
+	VPXORD    Z2, Z1, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowAddI64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Z5
+	VPADDQ  Z5, Z1, Z1
+	VMOVAPD Z1, Z1
+	VMOVUPD 64(DX)(R8*1), Z5
+	VPADDQ  Z5, Z2, Z2
+	VMOVAPD Z2, Z2
+	VMOVUPD 128(DX)(R8*1), Z5
+	VPADDQ  Z5, Z3, Z3
+	VMOVAPD Z3, Z3
+	VMOVUPD 192(DX)(R8*1), Z5
+	VPADDQ  Z5, Z4, Z4
+	VMOVAPD Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Z1, (CX)
+	VMOVUPD Z2, 64(CX)
+	VMOVUPD Z3, 128(CX)
+	VMOVUPD Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPD Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VPADDQ    Z2, Z1, Z1
+	VMOVAPD   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPD   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMultiplyI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·windowMultiplyI64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Z5
+	VPMULLQ Z5, Z1, Z1
+	VMOVAPD Z1, Z1
+	VMOVUPD 64(DX)(R8*1), Z5
+	VPMULLQ Z5, Z2, Z2
+	VMOVAPD Z2, Z2
+	VMOVUPD 128(DX)(R8*1), Z5
+	VPMULLQ Z5, Z3, Z3
+	VMOVAPD Z3, Z3
+	VMOVUPD 192(DX)(R8*1), Z5
+	VPMULLQ Z5, Z4, Z4
+	VMOVAPD Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Z1, (CX)
+	VMOVUPD Z2, 64(CX)
+	VMOVUPD Z3, 128(CX)
+	VMOVUPD Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPD Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VPMULLQ   Z2, Z1, Z1
+	VMOVAPD   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPD   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMaximumS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Z5
+	VPMAXSQ Z5, Z1, Z1
+	VMOVAPD Z1, Z1
+	VMOVUPD 64(DX)(R8*1), Z5
+	VPMAXSQ Z5, Z2, Z2
+	VMOVAPD Z2, Z2
+	VMOVUPD 128(DX)(R8*1), Z5
+	VPMAXSQ Z5, Z3, Z3
+	VMOVAPD Z3, Z3
+	VMOVUPD 192(DX)(R8*1), Z5
+	VPMAXSQ Z5, Z4, Z4
+	VMOVAPD Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Z1, (CX)
+	VMOVUPD Z2, 64(CX)
+	VMOVUPD Z3, 128(CX)
+	VMOVUPD Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPD Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VPMAXSQ   Z2, Z1, Z1
+	VMOVAPD   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPD   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMinimumS64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Z5
+	VPMINSQ Z5, Z1, Z1
+	VMOVAPD Z1, Z1
+	VMOVUPD 64(DX)(R8*1), Z5
+	VPMINSQ Z5, Z2, Z2
+	VMOVAPD Z2, Z2
+	VMOVUPD 128(DX)(R8*1), Z5
+	VPMINSQ Z5, Z3, Z3
+	VMOVAPD Z3, Z3
+	VMOVUPD 192(DX)(R8*1), Z5
+	VPMINSQ Z5, Z4, Z4
+	VMOVAPD Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Z1, (CX)
+	VMOVUPD Z2, 64(CX)
+	VMOVUPD Z3, 128(CX)
+	VMOVUPD Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPD Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VPMINSQ   Z2, Z1, Z1
+	VMOVAPD   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPD   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMaximumU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Z5
+	VPMAXUQ Z5, Z1, Z1
+	VMOVAPD Z1, Z1
+	VMOVUPD 64(DX)(R8*1), Z5
+	VPMAXUQ Z5, Z2, Z2
+	VMOVAPD Z2, Z2
+	VMOVUPD 128(DX)(R8*1), Z5
+	VPMAXUQ Z5, Z3, Z3
+	VMOVAPD Z3, Z3
+	VMOVUPD 192(DX)(R8*1), Z5
+	VPMAXUQ Z5, Z4, Z4
+	VMOVAPD Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Z1, (CX)
+	VMOVUPD Z2, 64(CX)
+	VMOVUPD Z3, 128(CX)
+	VMOVUPD Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPD Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VPMAXUQ   Z2, Z1, Z1
+	VMOVAPD   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPD   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMinimumU64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Z5
+	VPMINUQ Z5, Z1, Z1
+	VMOVAPD Z1, Z1
+	VMOVUPD 64(DX)(R8*1), Z5
+	VPMINUQ Z5, Z2, Z2
+	VMOVAPD Z2, Z2
+	VMOVUPD 128(DX)(R8*1), Z5
+	VPMINUQ Z5, Z3, Z3
+	VMOVAPD Z3, Z3
+	VMOVUPD 192(DX)(R8*1), Z5
+	VPMINUQ Z5, Z4, Z4
+	VMOVAPD Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Z1, (CX)
+	VMOVUPD Z2, 64(CX)
+	VMOVUPD Z3, 128(CX)
+	VMOVUPD Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPD Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VPMINUQ   Z2, Z1, Z1
+	VMOVAPD   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPD   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAnd64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowAnd64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Z5
+	VPANDQ  Z5, Z1, Z1
+	VMOVAPD Z1, Z1
+	VMOVUPD 64(DX)(R8*1), Z5
+	VPANDQ  Z5, Z2, Z2
+	VMOVAPD Z2, Z2
+	VMOVUPD 128(DX)(R8*1), Z5
+	VPANDQ  Z5, Z3, Z3
+	VMOVAPD Z3, Z3
+	VMOVUPD 192(DX)(R8*1), Z5
+	VPANDQ  Z5, Z4, Z4
+	VMOVAPD Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Z1, (CX)
+	VMOVUPD Z2, 64(CX)
+	VMOVUPD Z3, 128(CX)
+	VMOVUPD Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPD Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VPANDQ    Z2, Z1, Z1
+	VMOVAPD   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPD   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowOr64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowOr64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Z5
+	VPORQ   Z5, Z1, Z1
+	VMOVAPD Z1, Z1
+	VMOVUPD 64(DX)(R8*1), Z5
+	VPORQ   Z5, Z2, Z2
+	VMOVAPD Z2, Z2
+	VMOVUPD 128(DX)(R8*1), Z5
+	VPORQ   Z5, Z3, Z3
+	VMOVAPD Z3, Z3
+	VMOVUPD 192(DX)(R8*1), Z5
+	VPORQ   Z5, Z4, Z4
+	VMOVAPD Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Z1, (CX)
+	VMOVUPD Z2, 64(CX)
+	VMOVUPD Z3, 128(CX)
+	VMOVUPD Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPD Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VPORQ     Z2, Z1, Z1
+	VMOVAPD   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPD   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowXor64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowXor64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Z5
+	VPXORQ  Z5, Z1, Z1
+	VMOVAPD Z1, Z1
+	VMOVUPD 64(DX)(R8*1), Z5
+	VPXORQ  Z5, Z2, Z2
+	VMOVAPD Z2, Z2
+	VMOVUPD 128(DX)(R8*1), Z5
+	VPXORQ  Z5, Z3, Z3
+	VMOVAPD Z3, Z3
+	VMOVUPD 192(DX)(R8*1), Z5
+	VPXORQ  Z5, Z4, Z4
+	VMOVAPD Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Z1, (CX)
+	VMOVUPD Z2, 64(CX)
+	VMOVUPD Z3, 128(CX)
+	VMOVUPD Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPD Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VMOVUPD.Z (DX)(R8*1), K1, Z2
+	VPXORQ    Z2, Z1, Z1
+	VMOVAPD   Z1, Z1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPD   Z1, K1, (CX)
+	ADDQ      $+64, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowAddBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VADDPS    Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VPMOVZXWD 32(DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VADDPS    Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VPMOVZXWD 64(DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VPMOVZXWD 96(DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+	ADDQ      $+128, DX
+	ADDQ      $+256, CX
+	SUBQ      $+64, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VPMOVZXWD.Z (DX)(R8*1), K1, Z2
+	VPSLLD      $0x10, Z2, Z2
+	VADDPS      Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVUPS     Z1, K1, (CX)
+	ADDQ        $+32, DX
+	ADDQ        $+64, CX
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·windowMaximumBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ     AX, $+64
+	JLT      rest
+	VCMPPS   $0x03, Z0, Z0, K1
+	KORTESTW K1, K1
+	JNZ      runsNaN
+	VMOVUPS  Z0, Z1
+	VMOVUPS  Z0, Z2
+	VMOVUPS  Z0, Z3
+	VMOVUPS  Z0, Z4
+	XORQ     DI, DI
+
+runsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VPMOVZXWD 32(DX)(R8*1), Z11
+	VPSLLD    $0x10, Z11, Z11
+	VPMOVZXWD 64(DX)(R8*1), Z12
+	VPSLLD    $0x10, Z12, Z12
+	VPMOVZXWD 96(DX)(R8*1), Z13
+	VPSLLD    $0x10, Z13, Z13
+	VCMPPS    $0x03, Z11, Z5, K1
+	VCMPPS    $0x03, Z13, Z12, K2
+	KORW      K2, K1, K1
+	KORTESTW  K1, K1
+	JNZ       runsNaN
+	VRANGEPS  $0x05, Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VRANGEPS  $0x05, Z11, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VRANGEPS  $0x05, Z12, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VRANGEPS  $0x05, Z13, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runsUsual
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+	JMP       runsDone
+
+runsNaN:
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VCMPPS    $0x03, Z5, Z1, K1
+	VADDPS    Z5, Z1, Z11
+	VMAXPS    Z5, Z1, Z12
+	VMAXPS    Z1, Z5, Z1
+	VPANDD    Z1, Z12, Z1
+	VBLENDMPS Z11, Z1, K1, Z6
+	VMOVAPS   Z6, Z1
+	VPMOVZXWD 32(DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VCMPPS    $0x03, Z5, Z2, K1
+	VADDPS    Z5, Z2, Z11
+	VMAXPS    Z5, Z2, Z12
+	VMAXPS    Z2, Z5, Z2
+	VPANDD    Z2, Z12, Z2
+	VBLENDMPS Z11, Z2, K1, Z7
+	VMOVAPS   Z7, Z2
+	VPMOVZXWD 64(DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VCMPPS    $0x03, Z5, Z3, K1
+	VADDPS    Z5, Z3, Z11
+	VMAXPS    Z5, Z3, Z12
+	VMAXPS    Z3, Z5, Z3
+	VPANDD    Z3, Z12, Z3
+	VBLENDMPS Z11, Z3, K1, Z8
+	VMOVAPS   Z8, Z3
+	VPMOVZXWD 96(DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VCMPPS    $0x03, Z5, Z4, K1
+	VADDPS    Z5, Z4, Z11
+	VMAXPS    Z5, Z4, Z12
+	VMAXPS    Z4, Z5, Z4
+	VPANDD    Z4, Z12, Z4
+	VBLENDMPS Z11, Z4, K1, Z9
+	VMOVAPS   Z9, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+
+runsDone:
+	ADDQ $+128, DX
+	ADDQ $+256, CX
+	SUBQ $+64, AX
+	JMP  many
+
+rest:
+	TESTQ    AX, AX
+	JLE      done
+	MOVQ     $+16, R8
+	CMPQ     AX, R8
+	CMOVQLT  AX, R8
+	MOVQ     $-1, DI
+	BZHIQ    R8, DI, DI
+	KMOVQ    DI, K1
+	VCMPPS   $0x03, Z0, Z0, K2
+	KORTESTW K2, K2
+	JNZ      restOfRunsNaN
+	VMOVUPS  Z0, Z1
+	XORQ     DI, DI
+
+restOfRunsUsual:
+	MOVQ        (BX)(DI*8), R8
+	VPMOVZXWD.Z (DX)(R8*1), K1, Z2
+	VPSLLD      $0x10, Z2, Z2
+	VCMPPS      $0x03, Z2, Z2, K2
+	KORTESTW    K2, K2
+	JNZ         restOfRunsNaN
+	VRANGEPS    $0x05, Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRunsUsual
+	VMOVUPS     Z1, K1, (CX)
+	JMP         restOfRunsDone
+
+restOfRunsNaN:
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VPMOVZXWD.Z (DX)(R8*1), K1, Z2
+	VPSLLD      $0x10, Z2, Z2
+	VCMPPS      $0x03, Z2, Z1, K2
+	VADDPS      Z2, Z1, Z3
+	VMAXPS      Z2, Z1, Z4
+	VMAXPS      Z1, Z2, Z1
+	VPANDD      Z1, Z4, Z1
+	VBLENDMPS   Z3, Z1, K2, Z10
+	VMOVAPS     Z10, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVUPS     Z1, K1, (CX)
+
+restOfRunsDone:
+	ADDQ $+32, DX
+	ADDQ $+64, CX
+	SUBQ $+16, AX
+	JMP  rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·windowMinimumBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ     AX, $+64
+	JLT      rest
+	VCMPPS   $0x03, Z0, Z0, K1
+	KORTESTW K1, K1
+	JNZ      runsNaN
+	VMOVUPS  Z0, Z1
+	VMOVUPS  Z0, Z2
+	VMOVUPS  Z0, Z3
+	VMOVUPS  Z0, Z4
+	XORQ     DI, DI
+
+runsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VPMOVZXWD 32(DX)(R8*1), Z11
+	VPSLLD    $0x10, Z11, Z11
+	VPMOVZXWD 64(DX)(R8*1), Z12
+	VPSLLD    $0x10, Z12, Z12
+	VPMOVZXWD 96(DX)(R8*1), Z13
+	VPSLLD    $0x10, Z13, Z13
+	VCMPPS    $0x03, Z11, Z5, K1
+	VCMPPS    $0x03, Z13, Z12, K2
+	KORW      K2, K1, K1
+	KORTESTW  K1, K1
+	JNZ       runsNaN
+	VRANGEPS  $0x04, Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VRANGEPS  $0x04, Z11, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VRANGEPS  $0x04, Z12, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VRANGEPS  $0x04, Z13, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runsUsual
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+	JMP       runsDone
+
+runsNaN:
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VCMPPS    $0x03, Z5, Z1, K1
+	VADDPS    Z5, Z1, Z11
+	VMINPS    Z5, Z1, Z12
+	VMINPS    Z1, Z5, Z1
+	VPORD     Z1, Z12, Z1
+	VBLENDMPS Z11, Z1, K1, Z6
+	VMOVAPS   Z6, Z1
+	VPMOVZXWD 32(DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VCMPPS    $0x03, Z5, Z2, K1
+	VADDPS    Z5, Z2, Z11
+	VMINPS    Z5, Z2, Z12
+	VMINPS    Z2, Z5, Z2
+	VPORD     Z2, Z12, Z2
+	VBLENDMPS Z11, Z2, K1, Z7
+	VMOVAPS   Z7, Z2
+	VPMOVZXWD 64(DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VCMPPS    $0x03, Z5, Z3, K1
+	VADDPS    Z5, Z3, Z11
+	VMINPS    Z5, Z3, Z12
+	VMINPS    Z3, Z5, Z3
+	VPORD     Z3, Z12, Z3
+	VBLENDMPS Z11, Z3, K1, Z8
+	VMOVAPS   Z8, Z3
+	VPMOVZXWD 96(DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VCMPPS    $0x03, Z5, Z4, K1
+	VADDPS    Z5, Z4, Z11
+	VMINPS    Z5, Z4, Z12
+	VMINPS    Z4, Z5, Z4
+	VPORD     Z4, Z12, Z4
+	VBLENDMPS Z11, Z4, K1, Z9
+	VMOVAPS   Z9, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+
+runsDone:
+	ADDQ $+128, DX
+	ADDQ $+256, CX
+	SUBQ $+64, AX
+	JMP  many
+
+rest:
+	TESTQ    AX, AX
+	JLE      done
+	MOVQ     $+16, R8
+	CMPQ     AX, R8
+	CMOVQLT  AX, R8
+	MOVQ     $-1, DI
+	BZHIQ    R8, DI, DI
+	KMOVQ    DI, K1
+	VCMPPS   $0x03, Z0, Z0, K2
+	KORTESTW K2, K2
+	JNZ      restOfRunsNaN
+	VMOVUPS  Z0, Z1
+	XORQ     DI, DI
+
+restOfRunsUsual:
+	MOVQ        (BX)(DI*8), R8
+	VPMOVZXWD.Z (DX)(R8*1), K1, Z2
+	VPSLLD      $0x10, Z2, Z2
+	VCMPPS      $0x03, Z2, Z2, K2
+	KORTESTW    K2, K2
+	JNZ         restOfRunsNaN
+	VRANGEPS    $0x04, Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRunsUsual
+	VMOVUPS     Z1, K1, (CX)
+	JMP         restOfRunsDone
+
+restOfRunsNaN:
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VPMOVZXWD.Z (DX)(R8*1), K1, Z2
+	VPSLLD      $0x10, Z2, Z2
+	VCMPPS      $0x03, Z2, Z1, K2
+	VADDPS      Z2, Z1, Z3
+	VMINPS      Z2, Z1, Z4
+	VMINPS      Z1, Z2, Z1
+	VPORD       Z1, Z4, Z1
+	VBLENDMPS   Z3, Z1, K2, Z10
+	VMOVAPS     Z10, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVUPS     Z1, K1, (CX)
+
+restOfRunsDone:
+	ADDQ $+32, DX
+	ADDQ $+64, CX
+	SUBQ $+16, AX
+	JMP  rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowAddF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Z5
+	VADDPS    Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VCVTPH2PS 32(DX)(R8*1), Z5
+	VADDPS    Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VCVTPH2PS 64(DX)(R8*1), Z5
+	VADDPS    Z5, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VCVTPH2PS 96(DX)(R8*1), Z5
+	VADDPS    Z5, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+	ADDQ      $+128, DX
+	ADDQ      $+256, CX
+	SUBQ      $+64, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, DI
+	BZHIQ   R8, DI, DI
+	KMOVQ   DI, K1
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VCVTPH2PS.Z (DX)(R8*1), K1, Z2
+	VADDPS      Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVUPS     Z1, K1, (CX)
+	ADDQ        $+32, DX
+	ADDQ        $+64, CX
+	SUBQ        $+16, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·windowMaximumF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ     AX, $+64
+	JLT      rest
+	VCMPPS   $0x03, Z0, Z0, K1
+	KORTESTW K1, K1
+	JNZ      runsNaN
+	VMOVUPS  Z0, Z1
+	VMOVUPS  Z0, Z2
+	VMOVUPS  Z0, Z3
+	VMOVUPS  Z0, Z4
+	XORQ     DI, DI
+
+runsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Z5
+	VCVTPH2PS 32(DX)(R8*1), Z6
+	VCVTPH2PS 64(DX)(R8*1), Z7
+	VCVTPH2PS 96(DX)(R8*1), Z8
+	VCMPPS    $0x03, Z6, Z5, K1
+	VCMPPS    $0x03, Z8, Z7, K2
+	KORW      K2, K1, K1
+	KORTESTW  K1, K1
+	JNZ       runsNaN
+	VRANGEPS  $0x05, Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VRANGEPS  $0x05, Z6, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VRANGEPS  $0x05, Z7, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VRANGEPS  $0x05, Z8, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runsUsual
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+	JMP       runsDone
+
+runsNaN:
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z1, K1
+	VADDPS    Z5, Z1, Z6
+	VMAXPS    Z5, Z1, Z7
+	VMAXPS    Z1, Z5, Z1
+	VPANDD    Z1, Z7, Z1
+	VBLENDMPS Z6, Z1, K1, Z9
+	VMOVAPS   Z9, Z1
+	VCVTPH2PS 32(DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z2, K1
+	VADDPS    Z5, Z2, Z6
+	VMAXPS    Z5, Z2, Z7
+	VMAXPS    Z2, Z5, Z2
+	VPANDD    Z2, Z7, Z2
+	VBLENDMPS Z6, Z2, K1, Z10
+	VMOVAPS   Z10, Z2
+	VCVTPH2PS 64(DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z3, K1
+	VADDPS    Z5, Z3, Z6
+	VMAXPS    Z5, Z3, Z7
+	VMAXPS    Z3, Z5, Z3
+	VPANDD    Z3, Z7, Z3
+	VBLENDMPS Z6, Z3, K1, Z11
+	VMOVAPS   Z11, Z3
+	VCVTPH2PS 96(DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z4, K1
+	VADDPS    Z5, Z4, Z6
+	VMAXPS    Z5, Z4, Z7
+	VMAXPS    Z4, Z5, Z4
+	VPANDD    Z4, Z7, Z4
+	VBLENDMPS Z6, Z4, K1, Z12
+	VMOVAPS   Z12, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+
+runsDone:
+	ADDQ $+128, DX
+	ADDQ $+256, CX
+	SUBQ $+64, AX
+	JMP  many
+
+rest:
+	TESTQ    AX, AX
+	JLE      done
+	MOVQ     $+16, R8
+	CMPQ     AX, R8
+	CMOVQLT  AX, R8
+	MOVQ     $-1, DI
+	BZHIQ    R8, DI, DI
+	KMOVQ    DI, K1
+	VCMPPS   $0x03, Z0, Z0, K2
+	KORTESTW K2, K2
+	JNZ      restOfRunsNaN
+	VMOVUPS  Z0, Z1
+	XORQ     DI, DI
+
+restOfRunsUsual:
+	MOVQ        (BX)(DI*8), R8
+	VCVTPH2PS.Z (DX)(R8*1), K1, Z2
+	VCMPPS      $0x03, Z2, Z2, K2
+	KORTESTW    K2, K2
+	JNZ         restOfRunsNaN
+	VRANGEPS    $0x05, Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRunsUsual
+	VMOVUPS     Z1, K1, (CX)
+	JMP         restOfRunsDone
+
+restOfRunsNaN:
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VCVTPH2PS.Z (DX)(R8*1), K1, Z2
+	VCMPPS      $0x03, Z2, Z1, K2
+	VADDPS      Z2, Z1, Z3
+	VMAXPS      Z2, Z1, Z4
+	VMAXPS      Z1, Z2, Z1
+	VPANDD      Z1, Z4, Z1
+	VBLENDMPS   Z3, Z1, K2, Z13
+	VMOVAPS     Z13, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVUPS     Z1, K1, (CX)
+
+restOfRunsDone:
+	ADDQ $+32, DX
+	ADDQ $+64, CX
+	SUBQ $+16, AX
+	JMP  rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·windowMinimumF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ     AX, $+64
+	JLT      rest
+	VCMPPS   $0x03, Z0, Z0, K1
+	KORTESTW K1, K1
+	JNZ      runsNaN
+	VMOVUPS  Z0, Z1
+	VMOVUPS  Z0, Z2
+	VMOVUPS  Z0, Z3
+	VMOVUPS  Z0, Z4
+	XORQ     DI, DI
+
+runsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Z5
+	VCVTPH2PS 32(DX)(R8*1), Z6
+	VCVTPH2PS 64(DX)(R8*1), Z7
+	VCVTPH2PS 96(DX)(R8*1), Z8
+	VCMPPS    $0x03, Z6, Z5, K1
+	VCMPPS    $0x03, Z8, Z7, K2
+	KORW      K2, K1, K1
+	KORTESTW  K1, K1
+	JNZ       runsNaN
+	VRANGEPS  $0x04, Z5, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VRANGEPS  $0x04, Z6, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VRANGEPS  $0x04, Z7, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VRANGEPS  $0x04, Z8, Z4, Z4
+	VMOVAPS   Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runsUsual
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+	JMP       runsDone
+
+runsNaN:
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z1, K1
+	VADDPS    Z5, Z1, Z6
+	VMINPS    Z5, Z1, Z7
+	VMINPS    Z1, Z5, Z1
+	VPORD     Z1, Z7, Z1
+	VBLENDMPS Z6, Z1, K1, Z9
+	VMOVAPS   Z9, Z1
+	VCVTPH2PS 32(DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z2, K1
+	VADDPS    Z5, Z2, Z6
+	VMINPS    Z5, Z2, Z7
+	VMINPS    Z2, Z5, Z2
+	VPORD     Z2, Z7, Z2
+	VBLENDMPS Z6, Z2, K1, Z10
+	VMOVAPS   Z10, Z2
+	VCVTPH2PS 64(DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z3, K1
+	VADDPS    Z5, Z3, Z6
+	VMINPS    Z5, Z3, Z7
+	VMINPS    Z3, Z5, Z3
+	VPORD     Z3, Z7, Z3
+	VBLENDMPS Z6, Z3, K1, Z11
+	VMOVAPS   Z11, Z3
+	VCVTPH2PS 96(DX)(R8*1), Z5
+	VCMPPS    $0x03, Z5, Z4, K1
+	VADDPS    Z5, Z4, Z6
+	VMINPS    Z5, Z4, Z7
+	VMINPS    Z4, Z5, Z4
+	VPORD     Z4, Z7, Z4
+	VBLENDMPS Z6, Z4, K1, Z12
+	VMOVAPS   Z12, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+
+runsDone:
+	ADDQ $+128, DX
+	ADDQ $+256, CX
+	SUBQ $+64, AX
+	JMP  many
+
+rest:
+	TESTQ    AX, AX
+	JLE      done
+	MOVQ     $+16, R8
+	CMPQ     AX, R8
+	CMOVQLT  AX, R8
+	MOVQ     $-1, DI
+	BZHIQ    R8, DI, DI
+	KMOVQ    DI, K1
+	VCMPPS   $0x03, Z0, Z0, K2
+	KORTESTW K2, K2
+	JNZ      restOfRunsNaN
+	VMOVUPS  Z0, Z1
+	XORQ     DI, DI
+
+restOfRunsUsual:
+	MOVQ        (BX)(DI*8), R8
+	VCVTPH2PS.Z (DX)(R8*1), K1, Z2
+	VCMPPS      $0x03, Z2, Z2, K2
+	KORTESTW    K2, K2
+	JNZ         restOfRunsNaN
+	VRANGEPS    $0x04, Z2, Z1, Z1
+	VMOVAPS     Z1, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRunsUsual
+	VMOVUPS     Z1, K1, (CX)
+	JMP         restOfRunsDone
+
+restOfRunsNaN:
+	VMOVUPS Z0, Z1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ        (BX)(DI*8), R8
+	VCVTPH2PS.Z (DX)(R8*1), K1, Z2
+	VCMPPS      $0x03, Z2, Z1, K2
+	VADDPS      Z2, Z1, Z3
+	VMINPS      Z2, Z1, Z4
+	VMINPS      Z1, Z2, Z1
+	VPORD       Z1, Z4, Z1
+	VBLENDMPS   Z3, Z1, K2, Z13
+	VMOVAPS     Z13, Z1
+	INCQ        DI
+	CMPQ        DI, SI
+	JLT         restOfRuns
+	VMOVUPS     Z1, K1, (CX)
+
+restOfRunsDone:
+	ADDQ $+32, DX
+	ADDQ $+64, CX
+	SUBQ $+16, AX
+	JMP  rest
 
 done:
 	VZEROUPPER
@@ -64959,6 +68745,52 @@ TEXT ·windowMaximumF32AVX2(SB), NOSPLIT, $0-40
 many:
 	CMPQ    AX, $+32
 	JLT     rest
+	VCMPPS  $0x03, Y0, Y0, Y1
+	VPTEST  Y1, Y1
+	JNZ     runsNaN
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runsUsual:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Y5
+	VMOVUPS 32(DX)(R8*1), Y6
+	VMOVUPS 64(DX)(R8*1), Y7
+	VMOVUPS 96(DX)(R8*1), Y8
+	VCMPPS  $0x03, Y6, Y5, Y9
+	VCMPPS  $0x03, Y8, Y7, Y10
+	VPOR    Y10, Y9, Y9
+	VPTEST  Y9, Y9
+	JNZ     runsNaN
+	VMAXPS  Y5, Y1, Y9
+	VMAXPS  Y1, Y5, Y1
+	VPAND   Y1, Y9, Y1
+	VMOVAPS Y1, Y1
+	VMAXPS  Y6, Y2, Y5
+	VMAXPS  Y2, Y6, Y2
+	VPAND   Y2, Y5, Y2
+	VMOVAPS Y2, Y2
+	VMAXPS  Y7, Y3, Y5
+	VMAXPS  Y3, Y7, Y3
+	VPAND   Y3, Y5, Y3
+	VMOVAPS Y3, Y3
+	VMAXPS  Y8, Y4, Y5
+	VMAXPS  Y4, Y8, Y4
+	VPAND   Y4, Y5, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runsUsual
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y4, 96(CX)
+	JMP     runsDone
+
+runsNaN:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
@@ -65006,10 +68838,12 @@ runs:
 	VMOVUPS   Y2, 32(CX)
 	VMOVUPS   Y3, 64(CX)
 	VMOVUPS   Y4, 96(CX)
-	ADDQ      $+128, DX
-	ADDQ      $+128, CX
-	SUBQ      $+32, AX
-	JMP       many
+
+runsDone:
+	ADDQ $+128, DX
+	ADDQ $+128, CX
+	SUBQ $+32, AX
+	JMP  many
 
 rest:
 	TESTQ   AX, AX
@@ -65020,6 +68854,29 @@ rest:
 	CMOVQLT R8, DI
 	LEAQ    tail_masks<>+0(SB), R8
 	VMOVUPS (R8)(DI*4), Y1
+	VCMPPS  $0x03, Y0, Y0, Y2
+	VPTEST  Y2, Y2
+	JNZ     restOfRunsNaN
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+restOfRunsUsual:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VCMPPS     $0x03, Y3, Y3, Y4
+	VPTEST     Y4, Y4
+	JNZ        restOfRunsNaN
+	VMAXPS     Y3, Y2, Y4
+	VMAXPS     Y2, Y3, Y2
+	VPAND      Y2, Y4, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRunsUsual
+	VMASKMOVPS Y2, Y1, (CX)
+	JMP        restOfRunsDone
+
+restOfRunsNaN:
 	VMOVUPS Y0, Y2
 	XORQ    DI, DI
 
@@ -65037,10 +68894,12 @@ restOfRuns:
 	CMPQ       DI, SI
 	JLT        restOfRuns
 	VMASKMOVPS Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+8, AX
-	JMP        rest
+
+restOfRunsDone:
+	ADDQ $+32, DX
+	ADDQ $+32, CX
+	SUBQ $+8, AX
+	JMP  rest
 
 done:
 	VZEROUPPER
@@ -65061,6 +68920,52 @@ TEXT ·windowMinimumF32AVX2(SB), NOSPLIT, $0-40
 many:
 	CMPQ    AX, $+32
 	JLT     rest
+	VCMPPS  $0x03, Y0, Y0, Y1
+	VPTEST  Y1, Y1
+	JNZ     runsNaN
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runsUsual:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Y5
+	VMOVUPS 32(DX)(R8*1), Y6
+	VMOVUPS 64(DX)(R8*1), Y7
+	VMOVUPS 96(DX)(R8*1), Y8
+	VCMPPS  $0x03, Y6, Y5, Y9
+	VCMPPS  $0x03, Y8, Y7, Y10
+	VPOR    Y10, Y9, Y9
+	VPTEST  Y9, Y9
+	JNZ     runsNaN
+	VMINPS  Y5, Y1, Y9
+	VMINPS  Y1, Y5, Y1
+	VPOR    Y1, Y9, Y1
+	VMOVAPS Y1, Y1
+	VMINPS  Y6, Y2, Y5
+	VMINPS  Y2, Y6, Y2
+	VPOR    Y2, Y5, Y2
+	VMOVAPS Y2, Y2
+	VMINPS  Y7, Y3, Y5
+	VMINPS  Y3, Y7, Y3
+	VPOR    Y3, Y5, Y3
+	VMOVAPS Y3, Y3
+	VMINPS  Y8, Y4, Y5
+	VMINPS  Y4, Y8, Y4
+	VPOR    Y4, Y5, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runsUsual
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y4, 96(CX)
+	JMP     runsDone
+
+runsNaN:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
@@ -65108,10 +69013,12 @@ runs:
 	VMOVUPS   Y2, 32(CX)
 	VMOVUPS   Y3, 64(CX)
 	VMOVUPS   Y4, 96(CX)
-	ADDQ      $+128, DX
-	ADDQ      $+128, CX
-	SUBQ      $+32, AX
-	JMP       many
+
+runsDone:
+	ADDQ $+128, DX
+	ADDQ $+128, CX
+	SUBQ $+32, AX
+	JMP  many
 
 rest:
 	TESTQ   AX, AX
@@ -65122,6 +69029,29 @@ rest:
 	CMOVQLT R8, DI
 	LEAQ    tail_masks<>+0(SB), R8
 	VMOVUPS (R8)(DI*4), Y1
+	VCMPPS  $0x03, Y0, Y0, Y2
+	VPTEST  Y2, Y2
+	JNZ     restOfRunsNaN
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+restOfRunsUsual:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VCMPPS     $0x03, Y3, Y3, Y4
+	VPTEST     Y4, Y4
+	JNZ        restOfRunsNaN
+	VMINPS     Y3, Y2, Y4
+	VMINPS     Y2, Y3, Y2
+	VPOR       Y2, Y4, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRunsUsual
+	VMASKMOVPS Y2, Y1, (CX)
+	JMP        restOfRunsDone
+
+restOfRunsNaN:
 	VMOVUPS Y0, Y2
 	XORQ    DI, DI
 
@@ -65139,10 +69069,12 @@ restOfRuns:
 	CMPQ       DI, SI
 	JLT        restOfRuns
 	VMASKMOVPS Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+8, AX
-	JMP        rest
+
+restOfRunsDone:
+	ADDQ $+32, DX
+	ADDQ $+32, CX
+	SUBQ $+8, AX
+	JMP  rest
 
 done:
 	VZEROUPPER
@@ -65322,6 +69254,52 @@ TEXT ·windowMaximumF64AVX2(SB), NOSPLIT, $0-40
 many:
 	CMPQ    AX, $+16
 	JLT     rest
+	VCMPPD  $0x03, Y0, Y0, Y1
+	VPTEST  Y1, Y1
+	JNZ     runsNaN
+	VMOVUPD Y0, Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	XORQ    DI, DI
+
+runsUsual:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Y5
+	VMOVUPD 32(DX)(R8*1), Y6
+	VMOVUPD 64(DX)(R8*1), Y7
+	VMOVUPD 96(DX)(R8*1), Y8
+	VCMPPD  $0x03, Y6, Y5, Y9
+	VCMPPD  $0x03, Y8, Y7, Y10
+	VPOR    Y10, Y9, Y9
+	VPTEST  Y9, Y9
+	JNZ     runsNaN
+	VMAXPD  Y5, Y1, Y9
+	VMAXPD  Y1, Y5, Y1
+	VPAND   Y1, Y9, Y1
+	VMOVAPD Y1, Y1
+	VMAXPD  Y6, Y2, Y5
+	VMAXPD  Y2, Y6, Y2
+	VPAND   Y2, Y5, Y2
+	VMOVAPD Y2, Y2
+	VMAXPD  Y7, Y3, Y5
+	VMAXPD  Y3, Y7, Y3
+	VPAND   Y3, Y5, Y3
+	VMOVAPD Y3, Y3
+	VMAXPD  Y8, Y4, Y5
+	VMAXPD  Y4, Y8, Y4
+	VPAND   Y4, Y5, Y4
+	VMOVAPD Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runsUsual
+	VMOVUPD Y1, (CX)
+	VMOVUPD Y2, 32(CX)
+	VMOVUPD Y3, 64(CX)
+	VMOVUPD Y4, 96(CX)
+	JMP     runsDone
+
+runsNaN:
 	VMOVUPD Y0, Y1
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
@@ -65369,10 +69347,12 @@ runs:
 	VMOVUPD   Y2, 32(CX)
 	VMOVUPD   Y3, 64(CX)
 	VMOVUPD   Y4, 96(CX)
-	ADDQ      $+128, DX
-	ADDQ      $+128, CX
-	SUBQ      $+16, AX
-	JMP       many
+
+runsDone:
+	ADDQ $+128, DX
+	ADDQ $+128, CX
+	SUBQ $+16, AX
+	JMP  many
 
 rest:
 	TESTQ   AX, AX
@@ -65383,6 +69363,29 @@ rest:
 	CMOVQLT R8, DI
 	LEAQ    tail_masks<>+0(SB), R8
 	VMOVUPD (R8)(DI*8), Y1
+	VCMPPD  $0x03, Y0, Y0, Y2
+	VPTEST  Y2, Y2
+	JNZ     restOfRunsNaN
+	VMOVUPD Y0, Y2
+	XORQ    DI, DI
+
+restOfRunsUsual:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VCMPPD     $0x03, Y3, Y3, Y4
+	VPTEST     Y4, Y4
+	JNZ        restOfRunsNaN
+	VMAXPD     Y3, Y2, Y4
+	VMAXPD     Y2, Y3, Y2
+	VPAND      Y2, Y4, Y2
+	VMOVAPD    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRunsUsual
+	VMASKMOVPD Y2, Y1, (CX)
+	JMP        restOfRunsDone
+
+restOfRunsNaN:
 	VMOVUPD Y0, Y2
 	XORQ    DI, DI
 
@@ -65400,10 +69403,12 @@ restOfRuns:
 	CMPQ       DI, SI
 	JLT        restOfRuns
 	VMASKMOVPD Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+4, AX
-	JMP        rest
+
+restOfRunsDone:
+	ADDQ $+32, DX
+	ADDQ $+32, CX
+	SUBQ $+4, AX
+	JMP  rest
 
 done:
 	VZEROUPPER
@@ -65424,6 +69429,52 @@ TEXT ·windowMinimumF64AVX2(SB), NOSPLIT, $0-40
 many:
 	CMPQ    AX, $+16
 	JLT     rest
+	VCMPPD  $0x03, Y0, Y0, Y1
+	VPTEST  Y1, Y1
+	JNZ     runsNaN
+	VMOVUPD Y0, Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	XORQ    DI, DI
+
+runsUsual:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Y5
+	VMOVUPD 32(DX)(R8*1), Y6
+	VMOVUPD 64(DX)(R8*1), Y7
+	VMOVUPD 96(DX)(R8*1), Y8
+	VCMPPD  $0x03, Y6, Y5, Y9
+	VCMPPD  $0x03, Y8, Y7, Y10
+	VPOR    Y10, Y9, Y9
+	VPTEST  Y9, Y9
+	JNZ     runsNaN
+	VMINPD  Y5, Y1, Y9
+	VMINPD  Y1, Y5, Y1
+	VPOR    Y1, Y9, Y1
+	VMOVAPD Y1, Y1
+	VMINPD  Y6, Y2, Y5
+	VMINPD  Y2, Y6, Y2
+	VPOR    Y2, Y5, Y2
+	VMOVAPD Y2, Y2
+	VMINPD  Y7, Y3, Y5
+	VMINPD  Y3, Y7, Y3
+	VPOR    Y3, Y5, Y3
+	VMOVAPD Y3, Y3
+	VMINPD  Y8, Y4, Y5
+	VMINPD  Y4, Y8, Y4
+	VPOR    Y4, Y5, Y4
+	VMOVAPD Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runsUsual
+	VMOVUPD Y1, (CX)
+	VMOVUPD Y2, 32(CX)
+	VMOVUPD Y3, 64(CX)
+	VMOVUPD Y4, 96(CX)
+	JMP     runsDone
+
+runsNaN:
 	VMOVUPD Y0, Y1
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
@@ -65471,10 +69522,12 @@ runs:
 	VMOVUPD   Y2, 32(CX)
 	VMOVUPD   Y3, 64(CX)
 	VMOVUPD   Y4, 96(CX)
-	ADDQ      $+128, DX
-	ADDQ      $+128, CX
-	SUBQ      $+16, AX
-	JMP       many
+
+runsDone:
+	ADDQ $+128, DX
+	ADDQ $+128, CX
+	SUBQ $+16, AX
+	JMP  many
 
 rest:
 	TESTQ   AX, AX
@@ -65485,6 +69538,29 @@ rest:
 	CMOVQLT R8, DI
 	LEAQ    tail_masks<>+0(SB), R8
 	VMOVUPD (R8)(DI*8), Y1
+	VCMPPD  $0x03, Y0, Y0, Y2
+	VPTEST  Y2, Y2
+	JNZ     restOfRunsNaN
+	VMOVUPD Y0, Y2
+	XORQ    DI, DI
+
+restOfRunsUsual:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VCMPPD     $0x03, Y3, Y3, Y4
+	VPTEST     Y4, Y4
+	JNZ        restOfRunsNaN
+	VMINPD     Y3, Y2, Y4
+	VMINPD     Y2, Y3, Y2
+	VPOR       Y2, Y4, Y2
+	VMOVAPD    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRunsUsual
+	VMASKMOVPD Y2, Y1, (CX)
+	JMP        restOfRunsDone
+
+restOfRunsNaN:
 	VMOVUPD Y0, Y2
 	XORQ    DI, DI
 
@@ -65502,10 +69578,12 @@ restOfRuns:
 	CMPQ       DI, SI
 	JLT        restOfRuns
 	VMASKMOVPD Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+4, AX
-	JMP        rest
+
+restOfRunsDone:
+	ADDQ $+32, DX
+	ADDQ $+32, CX
+	SUBQ $+4, AX
+	JMP  rest
 
 done:
 	VZEROUPPER
@@ -65588,6 +69666,3057 @@ restOfRuns:
 	ADDQ         $+32, CX
 	SUBQ         $+4, AX
 	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowAddI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPADDB  Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPADDB  Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPADDB  Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPADDB  Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+128, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPADDB  Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowMaximumS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPMAXSB Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPMAXSB Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPMAXSB Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPMAXSB Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+128, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPMAXSB Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowMinimumS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPMINSB Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPMINSB Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPMINSB Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPMINSB Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+128, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPMINSB Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowMaximumU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPMAXUB Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPMAXUB Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPMAXUB Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPMAXUB Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+128, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPMAXUB Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowMinimumU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPMINUB Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPMINUB Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPMINUB Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPMINUB Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+128, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPMINUB Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAnd8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowAnd8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPAND   Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPAND   Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPAND   Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPAND   Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+128, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPAND   Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowOr8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowOr8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPOR    Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPOR    Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPOR    Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPOR    Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+128, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPOR    Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowXor8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowXor8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTB 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+128
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPXOR   Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPXOR   Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPXOR   Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPXOR   Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+128, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPXOR   Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowAddI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPADDW  Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPADDW  Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPADDW  Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPADDW  Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPADDW  Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMultiplyI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowMultiplyI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPMULLW Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPMULLW Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPMULLW Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPMULLW Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPMULLW Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowMaximumS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPMAXSW Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPMAXSW Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPMAXSW Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPMAXSW Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPMAXSW Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowMinimumS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPMINSW Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPMINSW Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPMINSW Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPMINSW Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPMINSW Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowMaximumU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPMAXUW Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPMAXUW Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPMAXUW Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPMAXUW Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPMAXUW Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowMinimumU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPMINUW Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPMINUW Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPMINUW Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPMINUW Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPMINUW Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAnd16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowAnd16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPAND   Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPAND   Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPAND   Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPAND   Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPAND   Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowOr16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowOr16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPOR    Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPOR    Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPOR    Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPOR    Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPOR    Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowXor16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowXor16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTW 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y5
+	VPXOR   Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVDQU 32(DX)(R8*1), Y5
+	VPXOR   Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVDQU 64(DX)(R8*1), Y5
+	VPXOR   Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVDQU 96(DX)(R8*1), Y5
+	VPXOR   Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVDQU Y1, (CX)
+	VMOVDQU Y2, 32(CX)
+	VMOVDQU Y3, 64(CX)
+	VMOVDQU Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVDQU (DX)(R8*1), Y2
+	VPXOR   Y2, Y1, Y1
+	VMOVAPS Y1, Y1
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     restOfRuns
+	VMOVDQU Y1, (CX)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowAddI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Y5
+	VPADDD  Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 32(DX)(R8*1), Y5
+	VPADDD  Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 64(DX)(R8*1), Y5
+	VPADDD  Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 96(DX)(R8*1), Y5
+	VPADDD  Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPS (R8)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPADDD     Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMASKMOVPS Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMultiplyI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowMultiplyI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Y5
+	VPMULLD Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 32(DX)(R8*1), Y5
+	VPMULLD Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 64(DX)(R8*1), Y5
+	VPMULLD Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 96(DX)(R8*1), Y5
+	VPMULLD Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPS (R8)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMULLD    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMASKMOVPS Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowMaximumS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Y5
+	VPMAXSD Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 32(DX)(R8*1), Y5
+	VPMAXSD Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 64(DX)(R8*1), Y5
+	VPMAXSD Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 96(DX)(R8*1), Y5
+	VPMAXSD Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPS (R8)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMAXSD    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMASKMOVPS Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowMinimumS32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Y5
+	VPMINSD Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 32(DX)(R8*1), Y5
+	VPMINSD Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 64(DX)(R8*1), Y5
+	VPMINSD Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 96(DX)(R8*1), Y5
+	VPMINSD Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPS (R8)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMINSD    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMASKMOVPS Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowMaximumU32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Y5
+	VPMAXUD Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 32(DX)(R8*1), Y5
+	VPMAXUD Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 64(DX)(R8*1), Y5
+	VPMAXUD Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 96(DX)(R8*1), Y5
+	VPMAXUD Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPS (R8)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMAXUD    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMASKMOVPS Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowMinimumU32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Y5
+	VPMINUD Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 32(DX)(R8*1), Y5
+	VPMINUD Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 64(DX)(R8*1), Y5
+	VPMINUD Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 96(DX)(R8*1), Y5
+	VPMINUD Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPS (R8)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMINUD    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMASKMOVPS Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAnd32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowAnd32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Y5
+	VPAND   Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 32(DX)(R8*1), Y5
+	VPAND   Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 64(DX)(R8*1), Y5
+	VPAND   Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 96(DX)(R8*1), Y5
+	VPAND   Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPS (R8)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPAND      Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMASKMOVPS Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowOr32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowOr32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Y5
+	VPOR    Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 32(DX)(R8*1), Y5
+	VPOR    Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 64(DX)(R8*1), Y5
+	VPOR    Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 96(DX)(R8*1), Y5
+	VPOR    Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPS (R8)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPOR       Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMASKMOVPS Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowXor32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowXor32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Y5
+	VPXOR   Y5, Y1, Y1
+	VMOVAPS Y1, Y1
+	VMOVUPS 32(DX)(R8*1), Y5
+	VPXOR   Y5, Y2, Y2
+	VMOVAPS Y2, Y2
+	VMOVUPS 64(DX)(R8*1), Y5
+	VPXOR   Y5, Y3, Y3
+	VMOVAPS Y3, Y3
+	VMOVUPS 96(DX)(R8*1), Y5
+	VPXOR   Y5, Y4, Y4
+	VMOVAPS Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPS (R8)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPXOR      Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMASKMOVPS Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+8, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowAddI64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+16
+	JLT     rest
+	VMOVUPD Y0, Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Y5
+	VPADDQ  Y5, Y1, Y1
+	VMOVAPD Y1, Y1
+	VMOVUPD 32(DX)(R8*1), Y5
+	VPADDQ  Y5, Y2, Y2
+	VMOVAPD Y2, Y2
+	VMOVUPD 64(DX)(R8*1), Y5
+	VPADDQ  Y5, Y3, Y3
+	VMOVAPD Y3, Y3
+	VMOVUPD 96(DX)(R8*1), Y5
+	VPADDQ  Y5, Y4, Y4
+	VMOVAPD Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Y1, (CX)
+	VMOVUPD Y2, 32(CX)
+	VMOVUPD Y3, 64(CX)
+	VMOVUPD Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+16, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPD (R8)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VPADDQ     Y3, Y2, Y2
+	VMOVAPD    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMASKMOVPD Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAnd64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowAnd64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+16
+	JLT     rest
+	VMOVUPD Y0, Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Y5
+	VPAND   Y5, Y1, Y1
+	VMOVAPD Y1, Y1
+	VMOVUPD 32(DX)(R8*1), Y5
+	VPAND   Y5, Y2, Y2
+	VMOVAPD Y2, Y2
+	VMOVUPD 64(DX)(R8*1), Y5
+	VPAND   Y5, Y3, Y3
+	VMOVAPD Y3, Y3
+	VMOVUPD 96(DX)(R8*1), Y5
+	VPAND   Y5, Y4, Y4
+	VMOVAPD Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Y1, (CX)
+	VMOVUPD Y2, 32(CX)
+	VMOVUPD Y3, 64(CX)
+	VMOVUPD Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+16, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPD (R8)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VPAND      Y3, Y2, Y2
+	VMOVAPD    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMASKMOVPD Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowOr64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowOr64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+16
+	JLT     rest
+	VMOVUPD Y0, Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Y5
+	VPOR    Y5, Y1, Y1
+	VMOVAPD Y1, Y1
+	VMOVUPD 32(DX)(R8*1), Y5
+	VPOR    Y5, Y2, Y2
+	VMOVAPD Y2, Y2
+	VMOVUPD 64(DX)(R8*1), Y5
+	VPOR    Y5, Y3, Y3
+	VMOVAPD Y3, Y3
+	VMOVUPD 96(DX)(R8*1), Y5
+	VPOR    Y5, Y4, Y4
+	VMOVAPD Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Y1, (CX)
+	VMOVUPD Y2, 32(CX)
+	VMOVUPD Y3, 64(CX)
+	VMOVUPD Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+16, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPD (R8)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VPOR       Y3, Y2, Y2
+	VMOVAPD    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMASKMOVPD Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowXor64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowXor64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+16
+	JLT     rest
+	VMOVUPD Y0, Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Y5
+	VPXOR   Y5, Y1, Y1
+	VMOVAPD Y1, Y1
+	VMOVUPD 32(DX)(R8*1), Y5
+	VPXOR   Y5, Y2, Y2
+	VMOVAPD Y2, Y2
+	VMOVUPD 64(DX)(R8*1), Y5
+	VPXOR   Y5, Y3, Y3
+	VMOVAPD Y3, Y3
+	VMOVUPD 96(DX)(R8*1), Y5
+	VPXOR   Y5, Y4, Y4
+	VMOVAPD Y4, Y4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Y1, (CX)
+	VMOVUPD Y2, 32(CX)
+	VMOVUPD Y3, 64(CX)
+	VMOVUPD Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+16, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), R8
+	VMOVUPD (R8)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ       (BX)(DI*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VPXOR      Y3, Y2, Y2
+	VMOVAPD    Y2, Y2
+	INCQ       DI
+	CMPQ       DI, SI
+	JLT        restOfRuns
+	VMASKMOVPD Y2, Y1, (CX)
+	ADDQ       $+32, DX
+	ADDQ       $+32, CX
+	SUBQ       $+4, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowAddBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VADDPS    Y5, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VPMOVZXWD 16(DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VADDPS    Y5, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPMOVZXWD 32(DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VADDPS    Y5, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VPMOVZXWD 48(DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VADDPS    Y5, Y4, Y4
+	VMOVAPS   Y4, Y4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+	ADDQ      $+64, DX
+	ADDQ      $+128, CX
+	SUBQ      $+32, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Y2
+	VPSLLD    $0x10, Y2, Y2
+	VADDPS    Y2, Y1, Y1
+	VMOVAPS   Y1, Y1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Y1, (CX)
+	ADDQ      $+16, DX
+	ADDQ      $+32, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowMaximumBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VCMPPS  $0x03, Y0, Y0, Y1
+	VPTEST  Y1, Y1
+	JNZ     runsNaN
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VPMOVZXWD 16(DX)(R8*1), Y6
+	VPSLLD    $0x10, Y6, Y6
+	VPMOVZXWD 32(DX)(R8*1), Y7
+	VPSLLD    $0x10, Y7, Y7
+	VPMOVZXWD 48(DX)(R8*1), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y6, Y5, Y9
+	VCMPPS    $0x03, Y8, Y7, Y10
+	VPOR      Y10, Y9, Y9
+	VPTEST    Y9, Y9
+	JNZ       runsNaN
+	VMAXPS    Y5, Y1, Y9
+	VMAXPS    Y1, Y5, Y1
+	VPAND     Y1, Y9, Y1
+	VMOVAPS   Y1, Y1
+	VMAXPS    Y6, Y2, Y5
+	VMAXPS    Y2, Y6, Y2
+	VPAND     Y2, Y5, Y2
+	VMOVAPS   Y2, Y2
+	VMAXPS    Y7, Y3, Y5
+	VMAXPS    Y3, Y7, Y3
+	VPAND     Y3, Y5, Y3
+	VMOVAPS   Y3, Y3
+	VMAXPS    Y8, Y4, Y5
+	VMAXPS    Y4, Y8, Y4
+	VPAND     Y4, Y5, Y4
+	VMOVAPS   Y4, Y4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runsUsual
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+	JMP       runsDone
+
+runsNaN:
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VCMPPS    $0x03, Y5, Y1, Y6
+	VADDPS    Y5, Y1, Y7
+	VMAXPS    Y5, Y1, Y8
+	VMAXPS    Y1, Y5, Y1
+	VPAND     Y1, Y8, Y1
+	VBLENDVPS Y6, Y7, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VPMOVZXWD 16(DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VCMPPS    $0x03, Y5, Y2, Y6
+	VADDPS    Y5, Y2, Y7
+	VMAXPS    Y5, Y2, Y8
+	VMAXPS    Y2, Y5, Y2
+	VPAND     Y2, Y8, Y2
+	VBLENDVPS Y6, Y7, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPMOVZXWD 32(DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VCMPPS    $0x03, Y5, Y3, Y6
+	VADDPS    Y5, Y3, Y7
+	VMAXPS    Y5, Y3, Y8
+	VMAXPS    Y3, Y5, Y3
+	VPAND     Y3, Y8, Y3
+	VBLENDVPS Y6, Y7, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VPMOVZXWD 48(DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VCMPPS    $0x03, Y5, Y4, Y6
+	VADDPS    Y5, Y4, Y7
+	VMAXPS    Y5, Y4, Y8
+	VMAXPS    Y4, Y5, Y4
+	VPAND     Y4, Y8, Y4
+	VBLENDVPS Y6, Y7, Y4, Y4
+	VMOVAPS   Y4, Y4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+
+runsDone:
+	ADDQ $+64, DX
+	ADDQ $+128, CX
+	SUBQ $+32, AX
+	JMP  many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VCMPPS  $0x03, Y0, Y0, Y1
+	VPTEST  Y1, Y1
+	JNZ     restOfRunsNaN
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRunsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Y2
+	VPSLLD    $0x10, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPTEST    Y3, Y3
+	JNZ       restOfRunsNaN
+	VMAXPS    Y2, Y1, Y3
+	VMAXPS    Y1, Y2, Y1
+	VPAND     Y1, Y3, Y1
+	VMOVAPS   Y1, Y1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRunsUsual
+	VMOVUPS   Y1, (CX)
+	JMP       restOfRunsDone
+
+restOfRunsNaN:
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Y2
+	VPSLLD    $0x10, Y2, Y2
+	VCMPPS    $0x03, Y2, Y1, Y3
+	VADDPS    Y2, Y1, Y4
+	VMAXPS    Y2, Y1, Y5
+	VMAXPS    Y1, Y2, Y1
+	VPAND     Y1, Y5, Y1
+	VBLENDVPS Y3, Y4, Y1, Y1
+	VMOVAPS   Y1, Y1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Y1, (CX)
+
+restOfRunsDone:
+	ADDQ $+16, DX
+	ADDQ $+32, CX
+	SUBQ $+8, AX
+	JMP  rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·windowMinimumBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VCMPPS  $0x03, Y0, Y0, Y1
+	VPTEST  Y1, Y1
+	JNZ     runsNaN
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VPMOVZXWD 16(DX)(R8*1), Y6
+	VPSLLD    $0x10, Y6, Y6
+	VPMOVZXWD 32(DX)(R8*1), Y7
+	VPSLLD    $0x10, Y7, Y7
+	VPMOVZXWD 48(DX)(R8*1), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VCMPPS    $0x03, Y6, Y5, Y9
+	VCMPPS    $0x03, Y8, Y7, Y10
+	VPOR      Y10, Y9, Y9
+	VPTEST    Y9, Y9
+	JNZ       runsNaN
+	VMINPS    Y5, Y1, Y9
+	VMINPS    Y1, Y5, Y1
+	VPOR      Y1, Y9, Y1
+	VMOVAPS   Y1, Y1
+	VMINPS    Y6, Y2, Y5
+	VMINPS    Y2, Y6, Y2
+	VPOR      Y2, Y5, Y2
+	VMOVAPS   Y2, Y2
+	VMINPS    Y7, Y3, Y5
+	VMINPS    Y3, Y7, Y3
+	VPOR      Y3, Y5, Y3
+	VMOVAPS   Y3, Y3
+	VMINPS    Y8, Y4, Y5
+	VMINPS    Y4, Y8, Y4
+	VPOR      Y4, Y5, Y4
+	VMOVAPS   Y4, Y4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runsUsual
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+	JMP       runsDone
+
+runsNaN:
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VCMPPS    $0x03, Y5, Y1, Y6
+	VADDPS    Y5, Y1, Y7
+	VMINPS    Y5, Y1, Y8
+	VMINPS    Y1, Y5, Y1
+	VPOR      Y1, Y8, Y1
+	VBLENDVPS Y6, Y7, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VPMOVZXWD 16(DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VCMPPS    $0x03, Y5, Y2, Y6
+	VADDPS    Y5, Y2, Y7
+	VMINPS    Y5, Y2, Y8
+	VMINPS    Y2, Y5, Y2
+	VPOR      Y2, Y8, Y2
+	VBLENDVPS Y6, Y7, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VPMOVZXWD 32(DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VCMPPS    $0x03, Y5, Y3, Y6
+	VADDPS    Y5, Y3, Y7
+	VMINPS    Y5, Y3, Y8
+	VMINPS    Y3, Y5, Y3
+	VPOR      Y3, Y8, Y3
+	VBLENDVPS Y6, Y7, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VPMOVZXWD 48(DX)(R8*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VCMPPS    $0x03, Y5, Y4, Y6
+	VADDPS    Y5, Y4, Y7
+	VMINPS    Y5, Y4, Y8
+	VMINPS    Y4, Y5, Y4
+	VPOR      Y4, Y8, Y4
+	VBLENDVPS Y6, Y7, Y4, Y4
+	VMOVAPS   Y4, Y4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+
+runsDone:
+	ADDQ $+64, DX
+	ADDQ $+128, CX
+	SUBQ $+32, AX
+	JMP  many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VCMPPS  $0x03, Y0, Y0, Y1
+	VPTEST  Y1, Y1
+	JNZ     restOfRunsNaN
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRunsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Y2
+	VPSLLD    $0x10, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPTEST    Y3, Y3
+	JNZ       restOfRunsNaN
+	VMINPS    Y2, Y1, Y3
+	VMINPS    Y1, Y2, Y1
+	VPOR      Y1, Y3, Y1
+	VMOVAPS   Y1, Y1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRunsUsual
+	VMOVUPS   Y1, (CX)
+	JMP       restOfRunsDone
+
+restOfRunsNaN:
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Y2
+	VPSLLD    $0x10, Y2, Y2
+	VCMPPS    $0x03, Y2, Y1, Y3
+	VADDPS    Y2, Y1, Y4
+	VMINPS    Y2, Y1, Y5
+	VMINPS    Y1, Y2, Y1
+	VPOR      Y1, Y5, Y1
+	VBLENDVPS Y3, Y4, Y1, Y1
+	VMOVAPS   Y1, Y1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Y1, (CX)
+
+restOfRunsDone:
+	ADDQ $+16, DX
+	ADDQ $+32, CX
+	SUBQ $+8, AX
+	JMP  rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowAddF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, F16C
+TEXT ·windowAddF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Y5
+	VADDPS    Y5, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VCVTPH2PS 16(DX)(R8*1), Y5
+	VADDPS    Y5, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VCVTPH2PS 32(DX)(R8*1), Y5
+	VADDPS    Y5, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VCVTPH2PS 48(DX)(R8*1), Y5
+	VADDPS    Y5, Y4, Y4
+	VMOVAPS   Y4, Y4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+	ADDQ      $+64, DX
+	ADDQ      $+128, CX
+	SUBQ      $+32, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Y2
+	VADDPS    Y2, Y1, Y1
+	VMOVAPS   Y1, Y1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Y1, (CX)
+	ADDQ      $+16, DX
+	ADDQ      $+32, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMaximumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, F16C
+TEXT ·windowMaximumF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VCMPPS  $0x03, Y0, Y0, Y1
+	VPTEST  Y1, Y1
+	JNZ     runsNaN
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Y5
+	VCVTPH2PS 16(DX)(R8*1), Y6
+	VCVTPH2PS 32(DX)(R8*1), Y7
+	VCVTPH2PS 48(DX)(R8*1), Y8
+	VCMPPS    $0x03, Y6, Y5, Y9
+	VCMPPS    $0x03, Y8, Y7, Y10
+	VPOR      Y10, Y9, Y9
+	VPTEST    Y9, Y9
+	JNZ       runsNaN
+	VMAXPS    Y5, Y1, Y9
+	VMAXPS    Y1, Y5, Y1
+	VPAND     Y1, Y9, Y1
+	VMOVAPS   Y1, Y1
+	VMAXPS    Y6, Y2, Y5
+	VMAXPS    Y2, Y6, Y2
+	VPAND     Y2, Y5, Y2
+	VMOVAPS   Y2, Y2
+	VMAXPS    Y7, Y3, Y5
+	VMAXPS    Y3, Y7, Y3
+	VPAND     Y3, Y5, Y3
+	VMOVAPS   Y3, Y3
+	VMAXPS    Y8, Y4, Y5
+	VMAXPS    Y4, Y8, Y4
+	VPAND     Y4, Y5, Y4
+	VMOVAPS   Y4, Y4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runsUsual
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+	JMP       runsDone
+
+runsNaN:
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y1, Y6
+	VADDPS    Y5, Y1, Y7
+	VMAXPS    Y5, Y1, Y8
+	VMAXPS    Y1, Y5, Y1
+	VPAND     Y1, Y8, Y1
+	VBLENDVPS Y6, Y7, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VCVTPH2PS 16(DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y2, Y6
+	VADDPS    Y5, Y2, Y7
+	VMAXPS    Y5, Y2, Y8
+	VMAXPS    Y2, Y5, Y2
+	VPAND     Y2, Y8, Y2
+	VBLENDVPS Y6, Y7, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VCVTPH2PS 32(DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y3, Y6
+	VADDPS    Y5, Y3, Y7
+	VMAXPS    Y5, Y3, Y8
+	VMAXPS    Y3, Y5, Y3
+	VPAND     Y3, Y8, Y3
+	VBLENDVPS Y6, Y7, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VCVTPH2PS 48(DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y4, Y6
+	VADDPS    Y5, Y4, Y7
+	VMAXPS    Y5, Y4, Y8
+	VMAXPS    Y4, Y5, Y4
+	VPAND     Y4, Y8, Y4
+	VBLENDVPS Y6, Y7, Y4, Y4
+	VMOVAPS   Y4, Y4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+
+runsDone:
+	ADDQ $+64, DX
+	ADDQ $+128, CX
+	SUBQ $+32, AX
+	JMP  many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VCMPPS  $0x03, Y0, Y0, Y1
+	VPTEST  Y1, Y1
+	JNZ     restOfRunsNaN
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRunsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPTEST    Y3, Y3
+	JNZ       restOfRunsNaN
+	VMAXPS    Y2, Y1, Y3
+	VMAXPS    Y1, Y2, Y1
+	VPAND     Y1, Y3, Y1
+	VMOVAPS   Y1, Y1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRunsUsual
+	VMOVUPS   Y1, (CX)
+	JMP       restOfRunsDone
+
+restOfRunsNaN:
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Y2
+	VCMPPS    $0x03, Y2, Y1, Y3
+	VADDPS    Y2, Y1, Y4
+	VMAXPS    Y2, Y1, Y5
+	VMAXPS    Y1, Y2, Y1
+	VPAND     Y1, Y5, Y1
+	VBLENDVPS Y3, Y4, Y1, Y1
+	VMOVAPS   Y1, Y1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Y1, (CX)
+
+restOfRunsDone:
+	ADDQ $+16, DX
+	ADDQ $+32, CX
+	SUBQ $+8, AX
+	JMP  rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMinimumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, F16C
+TEXT ·windowMinimumF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VCMPPS  $0x03, Y0, Y0, Y1
+	VPTEST  Y1, Y1
+	JNZ     runsNaN
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Y5
+	VCVTPH2PS 16(DX)(R8*1), Y6
+	VCVTPH2PS 32(DX)(R8*1), Y7
+	VCVTPH2PS 48(DX)(R8*1), Y8
+	VCMPPS    $0x03, Y6, Y5, Y9
+	VCMPPS    $0x03, Y8, Y7, Y10
+	VPOR      Y10, Y9, Y9
+	VPTEST    Y9, Y9
+	JNZ       runsNaN
+	VMINPS    Y5, Y1, Y9
+	VMINPS    Y1, Y5, Y1
+	VPOR      Y1, Y9, Y1
+	VMOVAPS   Y1, Y1
+	VMINPS    Y6, Y2, Y5
+	VMINPS    Y2, Y6, Y2
+	VPOR      Y2, Y5, Y2
+	VMOVAPS   Y2, Y2
+	VMINPS    Y7, Y3, Y5
+	VMINPS    Y3, Y7, Y3
+	VPOR      Y3, Y5, Y3
+	VMOVAPS   Y3, Y3
+	VMINPS    Y8, Y4, Y5
+	VMINPS    Y4, Y8, Y4
+	VPOR      Y4, Y5, Y4
+	VMOVAPS   Y4, Y4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runsUsual
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+	JMP       runsDone
+
+runsNaN:
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y1, Y6
+	VADDPS    Y5, Y1, Y7
+	VMINPS    Y5, Y1, Y8
+	VMINPS    Y1, Y5, Y1
+	VPOR      Y1, Y8, Y1
+	VBLENDVPS Y6, Y7, Y1, Y1
+	VMOVAPS   Y1, Y1
+	VCVTPH2PS 16(DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y2, Y6
+	VADDPS    Y5, Y2, Y7
+	VMINPS    Y5, Y2, Y8
+	VMINPS    Y2, Y5, Y2
+	VPOR      Y2, Y8, Y2
+	VBLENDVPS Y6, Y7, Y2, Y2
+	VMOVAPS   Y2, Y2
+	VCVTPH2PS 32(DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y3, Y6
+	VADDPS    Y5, Y3, Y7
+	VMINPS    Y5, Y3, Y8
+	VMINPS    Y3, Y5, Y3
+	VPOR      Y3, Y8, Y3
+	VBLENDVPS Y6, Y7, Y3, Y3
+	VMOVAPS   Y3, Y3
+	VCVTPH2PS 48(DX)(R8*1), Y5
+	VCMPPS    $0x03, Y5, Y4, Y6
+	VADDPS    Y5, Y4, Y7
+	VMINPS    Y5, Y4, Y8
+	VMINPS    Y4, Y5, Y4
+	VPOR      Y4, Y8, Y4
+	VBLENDVPS Y6, Y7, Y4, Y4
+	VMOVAPS   Y4, Y4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+
+runsDone:
+	ADDQ $+64, DX
+	ADDQ $+128, CX
+	SUBQ $+32, AX
+	JMP  many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VCMPPS  $0x03, Y0, Y0, Y1
+	VPTEST  Y1, Y1
+	JNZ     restOfRunsNaN
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRunsUsual:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPTEST    Y3, Y3
+	JNZ       restOfRunsNaN
+	VMINPS    Y2, Y1, Y3
+	VMINPS    Y1, Y2, Y1
+	VPOR      Y1, Y3, Y1
+	VMOVAPS   Y1, Y1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRunsUsual
+	VMOVUPS   Y1, (CX)
+	JMP       restOfRunsDone
+
+restOfRunsNaN:
+	VMOVUPS Y0, Y1
+	XORQ    DI, DI
+
+restOfRuns:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Y2
+	VCMPPS    $0x03, Y2, Y1, Y3
+	VADDPS    Y2, Y1, Y4
+	VMINPS    Y2, Y1, Y5
+	VMINPS    Y1, Y2, Y1
+	VPOR      Y1, Y5, Y1
+	VBLENDVPS Y3, Y4, Y1, Y1
+	VMOVAPS   Y1, Y1
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       restOfRuns
+	VMOVUPS   Y1, (CX)
+
+restOfRunsDone:
+	ADDQ $+16, DX
+	ADDQ $+32, CX
+	SUBQ $+8, AX
+	JMP  rest
 
 done:
 	VZEROUPPER

@@ -52,6 +52,7 @@ var modes = map[string]struct{ op, mode string }{
 	"sum-runs": {"add", "FoldingRuns"}, "greatest-runs": {"maximum", "FoldingRuns"}, "least-runs": {"minimum", "FoldingRuns"}, "product-runs": {"multiply", "FoldingRuns"},
 	"sum-pairs": {"add", "FoldingPairs"}, "greatest-pairs": {"maximum", "FoldingPairs"}, "least-pairs": {"minimum", "FoldingPairs"},
 	"window-add": {"add", "Windowed"}, "window-maximum": {"maximum", "Windowed"}, "window-minimum": {"minimum", "Windowed"},
+	"window-multiply": {"multiply", "Windowed"}, "window-and": {"and", "Windowed"}, "window-or": {"or", "Windowed"}, "window-xor": {"xor", "Windowed"},
 	"scatter-add": {"add", "Scattered"}, "scatter-multiply": {"multiply", "Scattered"}, "scatter-maximum": {"maximum", "Scattered"}, "scatter-minimum": {"minimum", "Scattered"},
 	"window-convolution": {"convolution", "Windowed"},
 	"eq":                 {"compare", "Equal"}, "ne": {"compare", "NotEqual"}, "lt": {"compare", "Less"}, "le": {"compare", "LessOrEqual"},

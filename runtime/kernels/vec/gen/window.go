@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -9,45 +11,91 @@ import (
 // they are folded into; b is how many bytes behind a each of them begins.
 func windowFolds() (all []kernel) {
 	for typ, lane := range pairs("f32", 4, "f64", 8) {
-		for _, op := range []struct {
-			name string
-			body func(m *machine, x, y vector) vector
-		}{
-			{"add", func(m *machine, x, y vector) vector { return m.add(x, y) }}, {"maximum", (*machine).maximum}, {"minimum", (*machine).minimum},
-		} {
+		for _, op := range extremesAndSums() {
 			all = append(all, kernel{key: "window-" + op.name + "." + typ, doc: "folds runs of n elements into one at d.", lane: lane,
-				whole: func(m *machine) { m.windowFold(op.body) }})
+				whole: func(m *machine) { m.windowFold(elements(lane), op.by) }})
 		}
 		all = append(all, kernel{key: "window-convolution." + typ, doc: "adds up runs of n elements, each times its factor, at d.", lane: lane,
 			whole: (*machine).windowSum})
 	}
+	for typ, lane := range pairs("8", 1, "16", 2, "32", 4, "64", 8) {
+		fold := func(key string, body func(m *machine, x, y vector) vector, wideOnly bool) {
+			k := kernel{key: "window-" + key + typ, doc: "folds runs of n elements into one at d.", lane: lane, wideOnly: wideOnly,
+				whole: func(m *machine) { m.windowFold(elements(lane), folding{any: body}) }}
+			if lane < 4 { // there is a rest
+				k.in, k.out, k.chunk = []form{elements(lane)}, elements(lane), 1
+			}
+			all = append(all, k)
+		}
+		integer := func(key, name string, wideOnly bool) {
+			fold(key, func(m *machine, x, y vector) vector { return m.integer3(name, x, y) }, wideOnly)
+		}
+		integer("add.i", "ADD", false)
+		if lane > 1 {
+			integer("multiply.i", "MULL", lane == 8)
+		}
+		for _, sign := range []string{"s", "u"} {
+			integer("maximum."+sign, "MAX"+strings.ToUpper(sign), lane == 8)
+			integer("minimum."+sign, "MIN"+strings.ToUpper(sign), lane == 8)
+		}
+		for _, op := range []string{"and", "or", "xor"} {
+			fold(op+".", func(m *machine, x, y vector) vector { return m.bits(strings.ToUpper(op), x, y) }, false)
+		}
+	}
+	for _, typ := range []string{"bf16", "f16"} {
+		in := map[string]form{"bf16": brain, "f16": halves}[typ]
+		for _, op := range extremesAndSums() {
+			all = append(all, kernel{key: "window-" + op.name + "." + typ, doc: "folds runs of n elements, as f32, into one f32 at d.", lane: 4,
+				in: []form{in}, out: elements(4), chunk: 1, whole: func(m *machine) { m.windowFold(in, op.by) }})
+		}
+	}
 	return all
 }
 
-func (m *machine) windowFold(body func(m *machine, x, y vector) vector) {
+// windowOp is how floats are folded.
+type windowOp struct {
+	name string
+	by   folding
+}
+
+func extremesAndSums() []windowOp {
+	return []windowOp{{"add", folding{any: func(m *machine, x, y vector) vector { return m.add(x, y) }}}, {"maximum", greatest}, {"minimum", least}}
+}
+
+func (m *machine) windowFold(in form, by folding) {
 	first := m.vector()
 	m.op("VPBROADCAST"+m.integerSuffix(), operand.Mem{Base: m.argument("c"), Disp: 8}, first)
-	m.windowRuns(func() vector { return m.copyOf(first) }, func(_, _ reg.Register) func(sum, x vector) vector {
-		return func(sum, x vector) vector { return body(m, sum, x) }
-	})
+	steps := []windowStep{func(_, _ reg.Register) func(sum, x vector) vector {
+		return func(sum, x vector) vector { return by.any(m, sum, x) }
+	}}
+	if by.usual != nil {
+		steps = append(steps, func(_, _ reg.Register) func(sum, x vector) vector {
+			return func(sum, x vector) vector { return by.usual(m, sum, x) }
+		})
+	}
+	m.windowRuns(in, func() vector { return m.copyOf(first) }, first, steps...)
 }
 
 // windowSum is the same for runs that are multiplied: behind the number of runs, c has a factor for each. Products are rounded before they are added.
 func (m *machine) windowSum() {
-	m.windowRuns(m.zero, func(c, k reg.Register) func(sum, x vector) vector {
+	m.windowRuns(elements(m.lane), m.zero, vector{}, func(c, k reg.Register) func(sum, x vector) vector {
 		factor := m.vector()
 		m.op("VPBROADCAST"+m.integerSuffix(), operand.Mem{Base: c, Index: k, Scale: uint8(m.lane), Disp: 8}, factor)
 		return func(sum, x vector) vector { return m.add(sum, m.mul(x, factor)) }
 	})
 }
 
-// windowRuns begins a fold for each element of a run, and takes the next run into it: step is asked for each run, of which it gets c and the number.
-func (m *machine) windowRuns(begin func() vector, step func(c, k reg.Register) func(sum, x vector) vector) {
+// windowStep is asked for each run, of which it gets c and the number, and returns what takes a vector of it into a sum.
+type windowStep = func(c, k reg.Register) func(sum, x vector) vector
+
+// windowRuns begins a fold for each element of a run, and takes the next run into it by a step. A second step does the same in fewer instructions where nothing is NaN, nor first
+// is: it is tried before. Where there are no masks for what the form loads or the lanes are, n is a multiple of the lanes.
+func (m *machine) windowRuns(in form, begin func() vector, first vector, steps ...windowStep) {
 	n, d, a, list, c := m.argument("n"), m.argument("d"), m.argument("a"), m.argument("b"), m.argument("c")
 	count := m.GP64()
 	m.MOVQ(operand.Mem{Base: c}, count)
-	// folded leaves the fold of so many vectors of each run at d.
-	folded := func(label string, vectors int, tail operand.Op) {
+	// taken leaves the fold of so many vectors of each run at d. It jumps to a label when it comes to NaN, if that is not empty.
+	taken := func(label string, vectors int, tail operand.Op, step windowStep, nan string) {
 		sums := make([]vector, vectors)
 		for i := range sums {
 			sums[i] = begin()
@@ -58,9 +106,21 @@ func (m *machine) windowRuns(begin func() vector, step func(c, k reg.Register) f
 		at := m.GP64()
 		m.MOVQ(operand.Mem{Base: list, Index: k, Scale: 8}, at)
 		next := step(c, k)
+		load := func(i int) vector {
+			return m.load(in, operand.Mem{Base: a, Index: at, Scale: 1, Disp: i * m.lanes() * in.size}, tail)
+		}
+		var read []vector
+		if nan != "" {
+			for i := range sums {
+				read = append(read, load(i))
+			}
+			m.jumpIfNaN(nan, read...)
+		}
 		for i, sum := range sums {
-			x := m.load(elements(m.lane), operand.Mem{Base: a, Index: at, Scale: 1, Disp: i * m.width()}, tail)
-			m.float("VMOVA", next(sum, x), sum)
+			if nan == "" {
+				read = append(read, load(i))
+			}
+			m.float("VMOVA", next(sum, read[i]), sum)
 		}
 		m.INCQ(k)
 		m.CMPQ(k, count)
@@ -68,9 +128,20 @@ func (m *machine) windowRuns(begin func() vector, step func(c, k reg.Register) f
 		for i, sum := range sums {
 			m.store(elements(m.lane), sum, operand.Mem{Base: d, Disp: i * m.width()}, tail)
 		}
-		bytes := operand.I32(int32(vectors * m.width()))
-		m.ADDQ(bytes, a)
-		m.ADDQ(bytes, d)
+	}
+	folded := func(label string, vectors int, tail operand.Op) {
+		if len(steps) > 1 {
+			m.jumpIfNaN(label+"NaN", first)
+			taken(label+"Usual", vectors, tail, steps[1], label+"NaN")
+			m.JMP(operand.LabelRef(label + "Done"))
+			m.Label(label + "NaN")
+		}
+		taken(label, vectors, tail, steps[0], "")
+		if len(steps) > 1 {
+			m.Label(label + "Done")
+		}
+		m.ADDQ(operand.I32(int32(vectors*m.lanes()*in.size)), a)
+		m.ADDQ(operand.I32(int32(vectors*m.width())), d)
 		m.SUBQ(operand.I32(int32(vectors*m.lanes())), n)
 	}
 	const together = 4
@@ -82,7 +153,11 @@ func (m *machine) windowRuns(begin func() vector, step func(c, k reg.Register) f
 	m.Label("rest")
 	m.TESTQ(n, n)
 	m.JLE(operand.LabelRef("done"))
-	folded("restOfRuns", 1, m.tail(n))
+	if m.wide || m.lane >= 4 && in.load == nil {
+		folded("restOfRuns", 1, m.tail(n))
+	} else {
+		folded("restOfRuns", 1, nil)
+	}
 	m.JMP(operand.LabelRef("rest"))
 	m.Label("done")
 }
