@@ -12,6 +12,8 @@ import (
 // others are transposed and reshaped from.
 var compiledRules = []*pass.RewriteRule{
 	rule("D32", "narrow(move(widen(x))) → move(x), on CPUs", narrowMoves, hlo.OpConvert),
+	{ID: "D33", Doc: "narrow(reduce(widen(x))) of integers by add, multiply, and, or, xor → reduce(x) in the narrow type, on CPUs", Root: []hlo.Opcode{hlo.OpConvert},
+		Operands: [][]hlo.Opcode{{hlo.OpReduce}}, RewriteAt: narrowReduce},
 	over(rule("E40", "transpose(gather) → gather with its offset axes elsewhere, on CPUs, if the others keep their order", transposeOfGather, hlo.OpTranspose), []hlo.Opcode{hlo.OpGather}),
 	over(rule("E41", "reshape(gather) without axes of size 1 of its slices → gather that collapses them, on CPUs", reshapeOfGather, hlo.OpReshape), []hlo.Opcode{hlo.OpGather}),
 }
@@ -34,6 +36,35 @@ func narrowMoves(in hlo.Instruction) (pass.Expr, bool) {
 		}
 	}
 	return done(shaped(m.Opcode(), in.Shape(), m.Attrs(), operands...))
+}
+
+// narrowReduce reduces in the type of the result: the lower bits of sums, of products and of bits depend on lower bits alone. `jnp.packbits` is such a sum.
+func narrowReduce(s pass.Site, in hlo.Instruction) (pass.Expr, bool) {
+	r, t := in.OperandInstr(0), in.Shape().Type()
+	if r.NumOperands() != 2 || !oneUse(r) || !t.IsInteger() || t.Bits() < 8 || !r.Shape().IsStatic() {
+		return no()
+	}
+	by, ok := combinerOf(s, r)
+	x, wide := r.OperandInstr(0), r.Shape().Type()
+	if !ok || !wide.IsInteger() || wide.Bits() <= t.Bits() || !is(x, hlo.OpConvert) {
+		return no()
+	}
+	//halo:allow opswitch ops whose lower bits depend on lower bits alone
+	switch by.op {
+	case hlo.OpAdd, hlo.OpMultiply, hlo.OpAnd, hlo.OpOr, hlo.OpXor:
+	default:
+		return no()
+	}
+	if x = x.OperandInstr(0); !x.Shape().Type().IsInteger() || x.Shape().Type().Bits() > t.Bits() {
+		return no()
+	}
+	converted := func(in hlo.Instruction) pass.Expr {
+		if in.Shape().Type() == t {
+			return pass.Use(in)
+		}
+		return shaped(hlo.OpConvert, in.Shape().WithType(t), nil, pass.Use(in))
+	}
+	return done(reducedBy(by.op, converted(x), converted(r.OperandInstr(1)), axes(r)))
 }
 
 func transposeOfGather(in hlo.Instruction) (pass.Expr, bool) {
