@@ -83,7 +83,10 @@ func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (run
 		for i := range r.window {
 			work *= int(r.window[i].Size)
 		}
-		switch last := len(r.window) - 1; {
+		switch last, planes := len(r.window)-1, r.newWindowPlanes(); {
+		case planes != nil:
+			r.loop = newParallelLoop(planes.run)
+			n, work = planes.tasks(), work*planes.together*planes.positions*planes.line
 		case r.hasLines(leastOfLine), r.hasLinesOfRuns(t.ByteSize()):
 			n, work = r.planLines(t, work)
 		case last >= 0 && r.findGroups(s, t):
