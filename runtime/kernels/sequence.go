@@ -7,6 +7,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/tile"
 )
 
 // sequence runs a fusion whose body is more than one loop as the kernels of its parts, which pass arrays through scratch memory. Only
@@ -54,6 +55,7 @@ type sequencer struct {
 	q      *sequence
 	index  map[hlo.InstrID]int // of materialised values
 	apart  map[hlo.InstrID]bool
+	rolled map[hlo.InstrID]hlo.Instruction // rotations that tile programs read, and what they rotate
 	shared []analysis.Sharing
 	places scratchIntervals
 }
@@ -70,9 +72,11 @@ func fusedSequence(s *site) (runtime.Bound, bool) {
 	if !ok {
 		return runtime.Bound{}, false
 	}
-	b := &sequencer{s: s, q: &sequence{}, apart: make(map[hlo.InstrID]bool)}
+	b := &sequencer{s: s, q: &sequence{}, apart: make(map[hlo.InstrID]bool), rolled: make(map[hlo.InstrID]hlo.Instruction)}
 	for in := range comp.Instructions() {
-		if in.Shape().IsArray() && !mayBeTile(in) {
+		if r, ok := analysis.FindRoll(in); ok && tile.Supports(in.Shape().Type()) {
+			b.rolled[in.ID()] = r.Array
+		} else if in.Shape().IsArray() && !mayBeTile(in) {
 			b.apart[in.ID()] = true
 		}
 	}
@@ -153,6 +157,9 @@ func (b *sequencer) try(comp hlo.Computation, roots []hlo.Instruction) (done, ok
 				arrays[o.ID()] = true
 			}
 		}
+		if x, ok := b.rolled[in.ID()]; ok && b.computes(x) {
+			arrays[x.ID()] = true // else it would be computed once for each rotation
+		}
 	}
 	for _, in := range order {
 		if !in.Shape().IsArray() || !arrays[in.ID()] && in.Opcode() != hlo.OpParameter {
@@ -174,7 +181,9 @@ func (b *sequencer) try(comp hlo.Computation, roots []hlo.Instruction) (done, ok
 			v.constant = append(runtime.AlignedBytes(int64(len(l.Bytes())))[:0], l.Bytes()...)
 		default:
 			if !b.part(in, arrays) {
-				b.apart[in.ID()] = true
+				if !b.unroll(in, arrays) {
+					b.apart[in.ID()] = true
+				}
 				return false, true
 			}
 		}
@@ -183,6 +192,36 @@ func (b *sequencer) try(comp hlo.Computation, roots []hlo.Instruction) (done, ok
 	}
 	b.place(roots)
 	return true, true
+}
+
+// computes reports whether an instruction does more than to hand on elements of its operand.
+func (b *sequencer) computes(in hlo.Instruction) bool {
+	_, rolls := b.rolled[in.ID()]
+	return !rolls && !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitReindexes)
+}
+
+// unroll sets apart the rotations that in needs beside arrays, and reports whether there are any.
+func (b *sequencer) unroll(in hlo.Instruction, arrays map[hlo.InstrID]bool) bool {
+	n := len(b.rolled)
+	seen := make(map[hlo.InstrID]bool)
+	var visit func(x hlo.Instruction)
+	visit = func(x hlo.Instruction) {
+		if seen[x.ID()] {
+			return
+		}
+		seen[x.ID()] = true
+		if _, ok := b.rolled[x.ID()]; ok {
+			delete(b.rolled, x.ID())
+			b.apart[x.ID()] = true
+		}
+		for o := range x.Operands() {
+			if !arrays[o.ID()] {
+				visit(o)
+			}
+		}
+	}
+	visit(in)
+	return len(b.rolled) < n
 }
 
 // part appends the part that computes in: a tile program if that is possible, else a kernel on arrays, for which in has to be noted.

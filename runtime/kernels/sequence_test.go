@@ -1,6 +1,9 @@
 package kernels
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestFusion(t *testing.T) {
 	add := "to_apply={ u = f32[] parameter(0) w = f32[] parameter(1) ROOT z = f32[] add(u, w) }"
@@ -27,5 +30,19 @@ func TestFusion(t *testing.T) {
 			"d = f32[600] reduce(b, c), dimensions={0}, " + add + " w = f32[8,600] broadcast(d), dimensions={1} x = f32[8,600] add(b, w) y = f32[600] negate(d) ROOT t = (f32[8,600], f32[600]) tuple(x, y) }",
 	} {
 		kernelCase{text: c, small: true, tol: 1e-5}.check(t)
+	}
+}
+
+// TestFusedRotations: rotations of what a fusion computes, along each axis, of each other, behind a reverse, and of complex numbers. A pad makes it
+// more than one loop.
+func TestFusedRotations(t *testing.T) {
+	for typ, one := range map[string]string{"f32": "1", "s8": "1", "c64": "(1, 0)"} {
+		for _, root := range []string{"add(d, e)", "reverse(e), dimensions={0,1}"} {
+			kernelCase{text: strings.NewReplacer("T[", typ+"[", "ROOT0", root, "ONE", one).Replace("T[30,70] fusion(T[30,70], T[30,70]), kind=kLoop, calls={ a = T[30,70] parameter(0) b = T[30,70] parameter(1) p = T[30,70] multiply(a, b) " +
+				"s = T[30,69] slice(p), slice={[0:30], [1:70]} t = T[30,1] slice(p), slice={[0:30], [0:1]} r = T[30,70] concatenate(s, t), dimensions={1} " +
+				"u = T[2,70] slice(r), slice={[28:30], [0:70]} v = T[28,70] slice(r), slice={[0:28], [0:70]} q = T[30,70] concatenate(u, v), dimensions={0} " +
+				"n = T[30,70] subtract(q, p) w = T[1,70] slice(n), slice={[29:30], [0:70]} x = T[29,70] slice(n), slice={[0:29], [0:70]} y = T[30,70] concatenate(w, x), dimensions={0} " +
+				"e = T[30,70] subtract(y, r) z = T[] constant(ONE) f = T[30,70] pad(p, z), padding=1_-1x0_0 d = T[30,70] add(f, n) h = T[30,70] ROOT0 ROOT i = T[30,70] subtract(d, h) }"), tol: 1e-5}.check(t)
+		}
 	}
 }

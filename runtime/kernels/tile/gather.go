@@ -122,7 +122,8 @@ func gatherAs[T any](m *mover, p unsafe.Pointer, n int, data []byte, w *walk) {
 	dst := vec[T](p, n)
 	last, row := len(w.dims)-1, 0
 	short := last > 0 && w.dims[last] <= 64 && w.turns == nil && (m.every == nil || w.dims[last] < everyRow)
-	if short {
+	turns := w.turnsRows()
+	if short || turns {
 		row = int(w.dims[last])
 	}
 	for len(dst) > 0 {
@@ -134,6 +135,10 @@ func gatherAs[T any](m *mover, p unsafe.Pointer, n int, data []byte, w *walk) {
 		}
 		if short && w.at[last] == 0 && row <= len(dst) {
 			dst = dst[shortRows(dst, src, w):]
+			continue
+		}
+		if turns && w.at[last] == 0 && row <= len(dst) {
+			dst = dst[turnedRows(dst, src, w):]
 			continue
 		}
 		first, count, stride := w.run(len(dst))

@@ -64,12 +64,15 @@ func (s Space) collapse(views []*View, apart int) Space {
 		last := len(dims) - 1
 		merge := last >= 0 && i < apart
 		for k, v := range views {
-			merge = merge && strides[k][last] == v.Strides[i]*s.Dims[i] && v.turn(i) == 0 && (v.Turns == nil || turns[k][last] == 0)
+			merge = merge && strides[k][last] == v.Strides[i]*s.Dims[i] && v.turn(i) == 0
 		}
 		if merge {
 			dims[last] *= s.Dims[i]
 			for k, v := range views {
 				strides[k][last] = v.Strides[i]
+				if v.Turns != nil {
+					turns[k][last] *= s.Dims[i] // by whole rows
+				}
 			}
 			continue
 		}

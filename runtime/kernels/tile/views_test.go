@@ -33,7 +33,30 @@ func tryViews(t *testing.T, rng *rand.Rand) {
 	for s.Len() > 20000 {
 		s.Dims = s.Dims[1:]
 	}
-	views := [2]View{randomView(rng, s), randomView(rng, s)}
+	checkViews(t, rng, s, [2]View{randomView(rng, s), randomView(rng, s)})
+}
+
+// TestRotatedViews: arrays of rows as they lie in memory, rotated along one axis and along both, far and not.
+func TestRotatedViews(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	for _, dims := range [][]int64{{60, 37}, {3, 20, 70}, {5, 1500}, {1, 9}} {
+		s := Space{dims}
+		for _, turn := range []int64{0, 1, dims[len(dims)-1] / 2, dims[len(dims)-1] - 1} {
+			for _, rows := range []int64{0, 1, dims[len(dims)-2] - 1} {
+				var views [2]View
+				for i := range views {
+					views[i] = s.RowMajor()
+					views[i].Turns = make([]int64, len(dims))
+				}
+				views[0].Turns[len(dims)-1], views[0].Turns[len(dims)-2] = turn, rows%dims[len(dims)-2]
+				views[1].Turns[0] = rows % dims[0]
+				checkViews(t, rng, s, views)
+			}
+		}
+	}
+}
+
+func checkViews(t *testing.T, rng *rand.Rand, s Space, views [2]View) {
 	n := int(s.Len())
 	a := &arrays{[][]float32{memoryOf(s, views[0]), memoryOf(s, views[1])}, [][]float32{make([]float32, n), make([]float32, n)}}
 	at := func(v View, i int) int64 {
