@@ -193,17 +193,18 @@ func shortRows[T any](dst, src []T, w *walk) int {
 	last := len(w.dims) - 1
 	n, stride, step := int(w.dims[last]), int(w.strides[last]), int(w.strides[last-1])
 	rows := min(len(dst)/n, int(w.dims[last-1]-w.at[last-1]))
-	at := int(w.offset)
+	at, width := int(w.offset), int(unsafe.Sizeof(dst[0]))
 	switch {
 	case stride == 1 && step == 0:
 		done := copy(dst, src[at:][:n])
 		for done < rows*n {
 			done += copy(dst[done:rows*n], dst[:done])
 		}
-	case stride == 0 && n*int(unsafe.Sizeof(dst[0])) <= wordBytes:
+	case stride == 0 && width <= wordBytes && n*width <= rowInWords:
 		repeatInWords(dst, src, rows, n, at, step)
+	case stride == 1 && n*width <= rowInWords:
+		copyInWords(dst, src, rows, n, at, step)
 	case stride == 0 && n >= repeatedRow:
-		width := int(unsafe.Sizeof(dst[0]))
 		for r := range rows {
 			fillTile(unsafe.Pointer(&dst[r*n]), unsafe.Pointer(&src[at]), width, n)
 			at += step
@@ -227,38 +228,4 @@ func shortRows[T any](dst, src []T, w *walk) int {
 	w.offset += int64(rows) * int64(step)
 	w.carry(last - 1)
 	return rows * n
-}
-
-const wordBytes = 8
-
-// repeatInWords writes rows in which one element is repeated, and which are no longer than a word: each is one store, and the next row writes over
-// what was too much.
-func repeatInWords[T any](dst, src []T, rows, n, at, step int) {
-	width := int(unsafe.Sizeof(dst[0]))
-	whole := 0 // rows from which a word stays within dst
-	if word := wordBytes / width; word <= len(dst) {
-		whole = min(rows, (len(dst)-word)/n+1)
-	}
-	for r := range whole {
-		var word uint64
-		switch p := unsafe.Pointer(&src[at]); width {
-		case 1:
-			word = uint64(*(*uint8)(p)) * 0x0101010101010101
-		case 2:
-			word = uint64(*(*uint16)(p)) * 0x0001000100010001
-		case 4:
-			word = uint64(*(*uint32)(p)) * 0x0000000100000001
-		case 8:
-			word = *(*uint64)(p)
-		}
-		*(*uint64)(unsafe.Pointer(&dst[r*n])) = word
-		at += step
-	}
-	for r := whole; r < rows; r++ {
-		row, x := dst[r*n:][:n], src[at]
-		for i := range row {
-			row[i] = x
-		}
-		at += step
-	}
 }

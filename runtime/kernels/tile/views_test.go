@@ -141,8 +141,8 @@ func memoryOf(s Space, v View) []float32 {
 	return m
 }
 
-// TestRepeatInWords: short rows of one element each, of every width, with something behind them and without.
-func TestRepeatInWords(t *testing.T) {
+// TestRowsInWords: short rows of one element each, and of neighbours, of every width, with something behind them and without.
+func TestRowsInWords(t *testing.T) {
 	repeatElements[uint8](t)
 	repeatElements[uint16](t)
 	repeatElements[uint32](t)
@@ -150,11 +150,11 @@ func TestRepeatInWords(t *testing.T) {
 }
 
 func repeatElements[T uint8 | uint16 | uint32 | uint64](t *testing.T) {
-	src := make([]T, 40)
+	src := make([]T, 60)
 	for i := range src {
 		src[i] = T(1 + i)
 	}
-	for n := 1; n*int(unsafe.Sizeof(src[0])) <= wordBytes; n++ {
+	for n := 1; n*int(unsafe.Sizeof(src[0])) <= rowInWords; n++ {
 		for rows := 1; rows <= 20; rows++ {
 			for _, step := range []int{0, 1, 2, -1} {
 				for behind := range 10 {
@@ -163,6 +163,18 @@ func repeatElements[T uint8 | uint16 | uint32 | uint64](t *testing.T) {
 					repeatInWords(memory[:rows*n+behind], src, rows, n, at, step)
 					for i := range rows * n {
 						require.Equal(t, src[at+i/n*step], memory[i], "row %d of %d × %d, step %d", i/n, rows, n, step)
+					}
+					for _, x := range memory[rows*n+behind:] {
+						require.Zero(t, x, "written beyond the end")
+					}
+					from := src[:min(len(src), at+max(0, step)*(rows-1)+n+behind/2)] // often without room for a word behind the last row
+					if step < 0 || at+step*(rows-1)+n > len(src) {
+						continue
+					}
+					clear(memory)
+					copyInWords(memory[:rows*n+behind], from, rows, n, at, step)
+					for i := range rows * n {
+						require.Equal(t, src[at+i/n*step+i%n], memory[i], "element %d of row %d of %d × %d, step %d", i%n, i/n, rows, n, step)
 					}
 					for _, x := range memory[rows*n+behind:] {
 						require.Zero(t, x, "written beyond the end")
