@@ -88,7 +88,7 @@ const quoted = 160
 
 // quote is the line at a position and a caret, each after a line end; "" where there is no text to quote.
 func quote(in *input, pos hlo.Position) string {
-	if in == nil || in.kind != source.HLOText || !pos.IsKnown() {
+	if in == nil || in.kind != source.HLOText && in.kind != source.StableHLOText || !pos.IsKnown() {
 		return ""
 	}
 	data := in.data

@@ -164,6 +164,8 @@ func adviseTrailing(s string, off int) string {
 		return "the comment that begins here does not end: */ is missing"
 	case s[off] == '{' || s[off] == '[':
 		return "attributes are separated by commas, and written key=value"
+	case lineBegins(s, off) && class[s[off]]&classIdent != 0:
+		return "an instruction is written name = shape opcode(operands)"
 	}
 	return ""
 }
@@ -212,6 +214,10 @@ func (p *parser) adviseOrder(off int, what string, defines func(s string, name, 
 	if word == "" {
 		return ""
 	}
+	start := p.statementAt(off)
+	if start < at && word == s[start:skipWord(s, start)] && defines(s, start, start+len(word)) {
+		return word + " is what is defined here: " + what + " cannot use itself"
+	}
 	for from := at + len(word); ; {
 		i := strings.Index(s[from:], word)
 		if i < 0 {
@@ -223,6 +229,18 @@ func (p *parser) adviseOrder(off int, what string, defines func(s string, name, 
 			return fmt.Sprintf("%s is defined below, in line %d: %s comes before those that use it", word, p.errorAt(i, "").Line, what)
 		}
 	}
+}
+
+// statementAt is the offset of the name that the line around off begins with, behind ROOT and the sign of a name.
+func (p *parser) statementAt(off int) int {
+	at := skipSpace(p.text, strings.LastIndexByte(p.text[:off], '\n')+1)
+	if end := skipWord(p.text, at); p.text[at:end] == "ROOT" {
+		at = skipSpace(p.text, end)
+	}
+	if at < len(p.text) && p.text[at] == '%' {
+		at++
+	}
+	return at
 }
 
 // definesInstruction reports whether the name from i to end is the left side of an instruction.

@@ -1,9 +1,11 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/spelling"
 )
 
 // skipShape finds the end of the shape at i; what is inside is not looked at. On failure msg says why and end is the place.
@@ -218,7 +220,7 @@ func (p *parser) arrayShape() hlo.Shape {
 	word := p.word()
 	t, ok := typeByName(word)
 	if !ok {
-		p.failHint(start, didYouMean(word, typeNames), "expected primitive type, saw %s", tokenKind(p.src, start))
+		p.failHint(start, typeMeant(word), "expected primitive type, saw %s", tokenKind(p.src, start))
 	}
 	p.expect('[', "expects '[' after the element type")
 	var dims []int64
@@ -269,6 +271,14 @@ func (p *parser) dimension() (size int64, dynamic bool) {
 		p.failAt(at, "a dimension must not be negative")
 	}
 	return size, dynamic
+}
+
+// typeMeant asks for the element type that was meant by a word.
+func typeMeant(word string) string {
+	if t := spelling.ElementType(word); slices.Contains(typeNames, t) {
+		return didYouMean(t, typeNames)
+	}
+	return didYouMean(word, typeNames)
 }
 
 var typeNames = func() (names []string) {

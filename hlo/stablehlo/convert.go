@@ -2,11 +2,14 @@ package stablehlo
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/stablehlo/mlir"
+	"github.com/gohalo/halo/internal/spelling"
 )
 
 // Options say how to convert.
@@ -271,7 +274,7 @@ func (c *converter) checkCall(op *mlir.Op) {
 	name := symbolOf(op.Attrs.Get("callee"))
 	f := c.funcs[name]
 	if f == nil {
-		c.fail(op, "a call of @%s, and there is no such function", name)
+		c.failHint(op, c.funcMeant(name), "a call of @%s, and there is no such function", name)
 	}
 	if f.body == nil {
 		c.fail(op, "a call of @%s, which is only declared: it has no body", name)
@@ -290,6 +293,14 @@ func (c *converter) checkCall(op *mlir.Op) {
 			c.fail(op, "result %d of the call of @%s is %v, the function gives %v", i, name, op.Results[i].Type, f.typ.Out[i])
 		}
 	}
+}
+
+// funcMeant asks for the function that was meant by a name.
+func (c *converter) funcMeant(name string) string {
+	if near := spelling.Nearest(name, slices.Sorted(maps.Keys(c.funcs))); near != "" {
+		return "did you mean @" + near + "?"
+	}
+	return ""
 }
 
 func (c *converter) checkWhile(op *mlir.Op) {

@@ -60,7 +60,7 @@ func (c *comp) calledComputations() []hlo.CompID {
 	for _, s := range list {
 		f := c.funcs[stringOf(s)]
 		if f == nil || f.body == nil {
-			c.fail(c.op, "'%s' calls @%s, and there is no such function", c.op.Name, stringOf(s))
+			c.failHint(c.op, c.funcMeant(stringOf(s)), "'%s' calls @%s, and there is no such function", c.op.Name, stringOf(s))
 		}
 		callees = append(callees, c.function(f, c.op))
 	}

@@ -33,6 +33,16 @@ func TestDistance(t *testing.T) {
 	}
 }
 
+func TestElementType(t *testing.T) {
+	for word, want := range map[string]string{
+		"float32": "f32", "Float64": "f64", "float": "f32", "double": "f64", "bfloat16": "bf16", "int32": "s32", "uint8": "u8", "i32": "s32",
+		"si16": "s16", "ui64": "u64", "i1": "pred", "bool": "pred", "complex64": "c64", "float8_e4m3fn": "f8e4m3fn",
+		"f32": "", "index": "", "i": "", "intx": "", "": "",
+	} {
+		assert.Equal(t, want, spelling.ElementType(word), word)
+	}
+}
+
 func TestNearest(t *testing.T) {
 	names := []string{"add", "and", "abs", "atan2", "dot", "negate", "run", "cosine", "subtract", "subtract-all", "kLoop"}
 	for _, c := range []struct{ word, want string }{

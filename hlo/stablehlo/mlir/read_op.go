@@ -1,6 +1,7 @@
 package mlir
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -220,7 +221,7 @@ func (r *reader) region(args []Value) Region {
 			continue
 		}
 		if r.peek() == 0 {
-			r.failAt(at, "the region is never closed")
+			r.failHint(at, fmt.Sprintf("the text ends in line %d: it may be cut off", r.src.Position(r.pos).Line), "the region is never closed")
 		}
 		op := r.op()
 		r.stack = append(r.stack, op)

@@ -2,6 +2,7 @@ package mlir
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gohalo/halo/hlo"
 )
@@ -87,7 +88,7 @@ func (r *reader) enumValue(kind string, values []string) Enum {
 	at := r.pos
 	w := r.ident()
 	if w == "" || !slices.Contains(values, w) {
-		r.failAt(at, "'%s' is no %s", w, kind)
+		r.failHint(at, "want one of "+strings.Join(slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" }), ", "), "'%s' is no %s", w, kind)
 	}
 	return Enum{kind, w}
 }

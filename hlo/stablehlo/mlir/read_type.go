@@ -1,9 +1,12 @@
 package mlir
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/spelling"
 )
 
 // typ reads a type.
@@ -49,9 +52,20 @@ func (r *reader) typ() *Type {
 	}
 	e, ok := elementNames[word]
 	if !ok {
-		r.failAt(at, "'%s' is no type that StableHLO has", word)
+		r.failHint(at, typeMeant(word), "'%s' is no type that StableHLO has", word)
 	}
 	return r.types.Scalar(e)
+}
+
+// typeMeant asks for the element type that was meant by a word.
+func typeMeant(word string) string {
+	if t, ok := hlo.PrimitiveTypeByName(spelling.ElementType(word)); ok && ElementName(t) != "" {
+		return "did you mean '" + ElementName(t) + "'?"
+	}
+	if near := spelling.Nearest(word, slices.Sorted(maps.Keys(elementNames))); near != "" {
+		return "did you mean '" + near + "'?"
+	}
+	return ""
 }
 
 func (r *reader) complexOf(at int, e *Type) *Type {

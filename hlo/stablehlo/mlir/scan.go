@@ -17,7 +17,11 @@ func (r *reader) failAt(at int, format string, args ...any) {
 	panic(failure{r.src.Error(at, nil, format, args...)})
 }
 
+// failHint is failAt with a line of advice, which may be "".
 func (r *reader) failHint(at int, hint, format string, args ...any) {
+	if hint == "" {
+		r.failAt(at, format, args...)
+	}
 	panic(failure{r.src.Error(at, []string{hint}, format, args...)})
 }
 
@@ -128,7 +132,13 @@ func (r *reader) expect(lit string) {
 	}
 }
 
-func (r *reader) failExpected(lit string) { r.fail("expected '%s', got %s", lit, r.next()) }
+func (r *reader) failExpected(lit string) {
+	hint := ""
+	if lit == ":" && r.peek() == '%' {
+		hint = "operands are separated by commas"
+	}
+	r.failHint(r.pos, hint, "expected '%s', got %s", lit, r.next())
+}
 
 // next describes the next token for messages.
 func (r *reader) next() string {
