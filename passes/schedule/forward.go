@@ -78,14 +78,15 @@ type ranked struct {
 	key float64
 }
 
+func (r ranked) before(x ranked) bool { return r.key < x.key || r.key == x.key && r.i < x.i }
+
+// ranking is a heap.
 type ranking []ranked
 
-func (r ranking) Len() int { return len(r) }
-func (r ranking) Less(i, j int) bool {
-	return r[i].key < r[j].key || r[i].key == r[j].key && r[i].i < r[j].i
-}
-func (r ranking) Swap(i, j int) { r[i], r[j] = r[j], r[i] }
-func (r *ranking) Push(x any)   { *r = append(*r, x.(ranked)) }
+func (r ranking) Len() int           { return len(r) }
+func (r ranking) Less(i, j int) bool { return r[i].before(r[j]) }
+func (r ranking) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
+func (r *ranking) Push(x any)        { *r = append(*r, x.(ranked)) }
 func (r *ranking) Pop() any {
 	last := (*r)[len(*r)-1]
 	*r = (*r)[:len(*r)-1]

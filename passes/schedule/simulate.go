@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"container/heap"
 	"fmt"
 	"math"
 	"slices"
@@ -72,7 +73,7 @@ type task struct {
 	users   []int
 	ready   float64
 	end     float64
-	done    bool
+	lane    int // see Span
 }
 
 // Simulate runs a computation on a machine.
@@ -198,9 +199,18 @@ func binderOf(done hlo.Instruction) (binder, start hlo.Instruction) {
 	return binder, step
 }
 
-// run advances from event to event: what is ready begins, in program order, while there are workers for it.
+// run advances from event to event: what is ready begins, starts first, as in the executor, and then in program order, while there are
+// workers for it.
 func (s *Simulation) run(tasks []task) {
-	var ready []int
+	var free, holding ranking // what is ready, by its rank: what needs no worker, and what does
+	push := func(i int) {
+		t := &tasks[i]
+		if t.holds && t.seconds > 0 {
+			heap.Push(&holding, ranked{i, rankOf(t)})
+		} else {
+			heap.Push(&free, ranked{i, rankOf(t)})
+		}
+	}
 	for i := range tasks {
 		for _, n := range tasks[i].needs {
 			tasks[n].users = append(tasks[n].users, i)
@@ -209,83 +219,67 @@ func (s *Simulation) run(tasks []task) {
 	}
 	for i := range tasks {
 		if tasks[i].waits == 0 {
-			ready = append(ready, i)
+			push(i)
 		}
 	}
 	workers := make([]bool, s.Workers) // busy
 	var outside []bool                 // lanes of what holds no worker
-	lanes := map[int]int{}
-	var running []int
+	var running ranking                // by their ends
 	now := 0.0
 	finish := func(i int) {
-		tasks[i].done, tasks[i].end = true, now
+		tasks[i].end = now
 		for _, u := range tasks[i].users {
 			if tasks[u].waits--; tasks[u].waits == 0 {
 				tasks[u].ready = now
-				ready = append(ready, u)
+				push(u)
 			}
 		}
 	}
-	for len(ready)+len(running) > 0 {
-		// Starts first, as the executor does; then in program order.
-		slices.SortStableFunc(ready, func(a, b int) int {
-			return cmp.Or(cmp.Compare(rankOf(&tasks[a]), rankOf(&tasks[b])), cmp.Compare(a, b))
-		})
-		progressed := false
-		for k := 0; k < len(ready); k++ {
-			i := ready[k]
-			t := &tasks[i]
-			if t.seconds == 0 {
-				ready = slices.Delete(ready, k, k+1)
+	for {
+		lane := slices.Index(workers, false)
+		var i int
+		switch {
+		case lane >= 0 && len(holding) > 0 && (len(free) == 0 || holding[0].before(free[0])):
+			i = heap.Pop(&holding).(ranked).i
+			workers[lane] = true
+		case len(free) > 0:
+			i = heap.Pop(&free).(ranked).i
+			if tasks[i].seconds == 0 {
 				finish(i)
-				progressed = true
-				break
+				continue
 			}
-			lane := -1
-			if t.holds {
-				if lane = slices.Index(workers, false); lane < 0 {
-					continue
-				}
-				workers[lane] = true
+			if lane = slices.Index(outside, false); lane < 0 {
+				outside, lane = append(outside, false), len(outside)
+			}
+			outside[lane] = true
+			lane += s.Workers
+		case len(running) > 0:
+			first := heap.Pop(&running).(ranked).i
+			now = tasks[first].end
+			if lane := tasks[first].lane; lane < s.Workers {
+				workers[lane] = false
 			} else {
-				if lane = slices.Index(outside, false); lane < 0 {
-					outside, lane = append(outside, false), len(outside)
-				}
-				outside[lane] = true
-				lane += s.Workers
+				outside[lane-s.Workers] = false
 			}
-			ready = slices.Delete(ready, k, k+1)
-			k--
-			lanes[i] = lane
-			t.end = now + t.seconds
-			s.Serial += t.seconds
-			s.Spans = append(s.Spans, Span{Instr: t.in, Lane: lane, Begin: now, End: t.end, Ready: t.ready, Async: t.async})
-			if t.async {
-				s.Spans[len(s.Spans)-1].chain = t.chain.ID()
-			}
-			running = append(running, i)
-		}
-		if progressed {
+			finish(first)
 			continue
+		default:
+			s.Seconds = now
+			return
 		}
-		if len(running) == 0 {
-			break
+		t := &tasks[i]
+		t.lane, t.end = lane, now+t.seconds
+		s.Serial += t.seconds
+		s.Spans = append(s.Spans, Span{Instr: t.in, Lane: lane, Begin: now, End: t.end, Ready: t.ready, Async: t.async})
+		if t.async {
+			s.Spans[len(s.Spans)-1].chain = t.chain.ID()
 		}
-		slices.SortFunc(running, func(a, b int) int { return cmp.Or(cmp.Compare(tasks[a].end, tasks[b].end), cmp.Compare(a, b)) })
-		first := running[0]
-		running = running[1:]
-		now = tasks[first].end
-		if lane := lanes[first]; lane < s.Workers {
-			workers[lane] = false
-		} else {
-			outside[lane-s.Workers] = false
-		}
-		finish(first)
+		heap.Push(&running, ranked{i, t.end})
 	}
-	s.Seconds = now
 }
 
-func rankOf(t *task) int {
+// rankOf says what goes first.
+func rankOf(t *task) float64 {
 	switch {
 	case analysis.IsStart(t.in) && !t.async:
 		return 0
