@@ -38,7 +38,7 @@ func (e *ArgumentError) Error() string {
 // check holds arguments, and memory for results, to the signature. It does not keep args and results, so that they may lie on the stack.
 func (s *Signature) check(args, results [][]*hlo.Literal, from, to int, apart *extents) error {
 	if results != nil && len(results) != len(args) {
-		return fmt.Errorf("halo: got memory for the results of %d devices, want %d", len(results), len(args))
+		return fmt.Errorf("halo: memory for the results of devices: got %d, want %d", len(results), len(args))
 	}
 	known := apart != nil && results != nil && apart.are(args[0], results[0])
 	for d := from; d < to; d++ {
@@ -47,7 +47,7 @@ func (s *Signature) check(args, results [][]*hlo.Literal, from, to int, apart *e
 			device = -1
 		}
 		if len(args[d]) != len(s.Parameters) {
-			return fmt.Errorf("halo: got %d arguments, want %d%s", len(args[d]), len(s.Parameters), s.list())
+			return fmt.Errorf("halo: arguments: got %d, want %d%s", len(args[d]), len(s.Parameters), s.list())
 		}
 		for i, a := range args[d] {
 			v := &s.Parameters[i]
@@ -59,7 +59,7 @@ func (s *Signature) check(args, results [][]*hlo.Literal, from, to int, apart *e
 			continue
 		}
 		if len(results[d]) != len(s.Results) {
-			return fmt.Errorf("halo: got memory for %d results, want %d", len(results[d]), len(s.Results))
+			return fmt.Errorf("halo: memory for results: got %d, want %d", len(results[d]), len(s.Results))
 		}
 		for i, r := range results[d] {
 			if r == nil {

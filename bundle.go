@@ -70,7 +70,7 @@ func (l Loader) LoadBundleFS(fsys fs.FS, name string) (*Bundle, error) {
 		return nil, err
 	}
 	if have := m.Entry().NumParameters(); have != len(f.Locations) {
-		return nil, fmt.Errorf("%s: error: it locates %d arguments, and the program has %d", path.Join(folder, bundle.Description(program)), len(f.Locations), have)
+		return nil, fmt.Errorf("%s: error: arguments: it locates %d, and the program has %d", path.Join(folder, bundle.Description(program)), len(f.Locations), have)
 	}
 	return &Bundle{Module: m, Function: f, folder: folder}, nil
 }
@@ -91,7 +91,7 @@ func (b *Bundle) Bind(inputs ...*hlo.Literal) ([]*hlo.Literal, error) {
 	f := b.Function
 	positions := f.Inputs()
 	if len(inputs) != len(positions) {
-		return nil, fmt.Errorf("halo: got %d inputs, the model has %d", len(inputs), len(positions))
+		return nil, fmt.Errorf("halo: inputs: got %d, the model has %d", len(inputs), len(positions))
 	}
 	args := make([]*hlo.Literal, len(f.Locations))
 	for position, i := range positions {

@@ -135,7 +135,7 @@ func TestBundleFails(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"two":                    "two: error: the folder holds 2 functions: name one, two/functions/f.mlir or two/functions/g.mlir",
-		"one":                    "one/functions/f.meta: error: it locates 1 arguments, and the program has 2",
+		"one":                    "one/functions/f.meta: error: arguments: it locates 1, and the program has 2",
 		"alone":                  "alone: error: there is no program beside functions/f.meta: want f.bytecode or f.mlir",
 		"cut":                    "cut/functions/f.meta: error: unexpected end of JSON input",
 		"other":                  "other: error: this is a folder, and not one that torch_xla wrote: there is no functions/*.meta",
@@ -157,7 +157,7 @@ func TestBundleFails(t *testing.T) {
 	x, err := halo.Array([]float32{1, 2})
 	require.NoError(t, err)
 	_, err = b.Bind()
-	assert.EqualError(t, err, "halo: got 0 inputs, the model has 1")
+	assert.EqualError(t, err, "halo: inputs: got 0, the model has 1")
 	_, err = b.Bind(x)
 	assert.EqualError(t, err, "halo: parameter net.w: there is no file m/data/net.w, and Weights has none: file does not exist")
 	assert.ErrorIs(t, err, fs.ErrNotExist)

@@ -147,7 +147,7 @@ func ExampleProgram_Run() {
 	fmt.Println(err)
 	// Output:
 	// Cancelled
-	// halo: got 1 arguments, want 3: a f32[], x f32[3], y f32[3]
+	// halo: arguments: got 1, want 3: a f32[], x f32[3], y f32[3]
 }
 
 // Programs for several devices run in one process; here each of two replicas gets the sum of what both have.

@@ -214,13 +214,13 @@ func TestArguments(t *testing.T) {
 			assert.ErrorAs(t, err, new(*halo.ArgumentError))
 		}
 		_, err := p.Run(t.Context(), good()[:1]...)
-		assert.EqualError(t, err, "halo: got 1 arguments, want 4: state{0} f32[2,3], state{1} f32[4], p['b'] f32[4], x f32[<=8]")
+		assert.EqualError(t, err, "halo: arguments: got 1, want 4: state{0} f32[2,3], state{1} f32[4], p['b'] f32[4], x f32[<=8]")
 		_, err = p.RunInto(t.Context(), memory()[:1], good()...)
-		assert.EqualError(t, err, "halo: got memory for 1 results, want 2")
+		assert.EqualError(t, err, "halo: memory for results: got 1, want 2")
 		_, err = p.RunDevices(t.Context(), 2, 2, [][]*hlo.Literal{good()})
-		assert.EqualError(t, err, "halo: got arguments for 1 devices, want 2×2")
+		assert.EqualError(t, err, "halo: arguments for devices: got 1, want 2×2")
 		_, err = p.RunDevices(t.Context(), -1, 0, nil)
-		assert.EqualError(t, err, "halo: got arguments for 0 devices, want -1×0")
+		assert.EqualError(t, err, "halo: arguments for devices: got 0, want -1×0")
 		bad := good()
 		bad[1] = nil
 		_, err = p.RunDevices(t.Context(), 1, 2, [][]*hlo.Literal{good(), bad})

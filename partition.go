@@ -111,7 +111,7 @@ func (p *Partitioned) Split(args []*hlo.Literal) ([][]*hlo.Literal, error) {
 // SplitFor is Split for those devices of which wanted reports true. Others get nil: another process may have them.
 func (p *Partitioned) SplitFor(args []*hlo.Literal, wanted func(device int) bool) ([][]*hlo.Literal, error) {
 	if len(args) != len(p.Whole.Parameters) {
-		return nil, fmt.Errorf("halo: got %d arguments, want %d", len(args), len(p.Whole.Parameters))
+		return nil, fmt.Errorf("halo: arguments: got %d, want %d", len(args), len(p.Whole.Parameters))
 	}
 	if len(p.boundary.Params) != len(args) {
 		return nil, errors.New("halo: parameters that are no arrays cannot be split")
@@ -135,14 +135,14 @@ func (p *Partitioned) SplitFor(args []*hlo.Literal, wanted func(device int) bool
 // Join puts the results of the devices together. Where several devices have the same part, they have to agree bit by bit.
 func (p *Partitioned) Join(results [][]*hlo.Literal) ([]*hlo.Literal, error) {
 	if len(results) != p.Devices {
-		return nil, fmt.Errorf("halo: got the results of %d devices, want %d", len(results), p.Devices)
+		return nil, fmt.Errorf("halo: results of devices: got %d, want %d", len(results), p.Devices)
 	}
 	whole := make([]*hlo.Literal, len(p.boundary.Results))
 	for i := range whole {
 		parts := make([]*hlo.Literal, len(results))
 		for d, leaves := range results {
 			if len(leaves) != len(whole) {
-				return nil, fmt.Errorf("halo: device %d: got %d results, want %d", d, len(leaves), len(whole))
+				return nil, fmt.Errorf("halo: device %d: results: got %d, want %d", d, len(leaves), len(whole))
 			}
 			parts[d] = leaves[i]
 		}

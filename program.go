@@ -167,7 +167,7 @@ func (p *Program) Execute(ctx context.Context, x Execution) ([][]*hlo.Literal, e
 		x.Replicas, x.Partitions = 1, 1
 	}
 	if x.Replicas < 1 || x.Partitions < 1 || len(x.Args)/x.Replicas != x.Partitions || len(x.Args)%x.Replicas != 0 {
-		return nil, fmt.Errorf("halo: got arguments for %d devices, want %d×%d", len(x.Args), x.Replicas, x.Partitions)
+		return nil, fmt.Errorf("halo: arguments for devices: got %d, want %d×%d", len(x.Args), x.Replicas, x.Partitions)
 	}
 	if x.Job != nil && len(x.Args)%x.Job.Size() != 0 {
 		return nil, fmt.Errorf("halo: %d processes cannot share %d devices: their number has to divide that of devices", x.Job.Size(), len(x.Args))

@@ -66,6 +66,9 @@ func (c *runCmd) arguments(params []halo.Value, g grid) ([][]*hlo.Literal, error
 				a, used[byName[i].key] = byName[i].array, true
 			}
 			if l, err = c.argument(a, i, s); err != nil {
+				if a == nil {
+					err = fmt.Errorf("%w%s", err, strangers(given, params, byName))
+				}
 				return nil, fmt.Errorf("%s%s, %v: %w", g.where(d), c.leaf(i), s.WithoutLayout(), err)
 			}
 			if own == strconv.Itoa(i) { // by number or by name
@@ -93,6 +96,28 @@ func moreDevices(key string, g grid) string {
 		return ""
 	}
 	return "\n  --partitions or --replicas runs it on more devices"
+}
+
+// strangers names what is given for no parameter, in a line of its own: where one lacks a value, the name of another may be wrong.
+func strangers(given map[string]*npz.Array, params []halo.Value, byName []namedArray) string {
+	var names []string
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		n, err := strconv.Atoi(key)
+		known := err == nil && n < len(params) || isKey(key) && strings.HasPrefix(key, "d") ||
+			slices.ContainsFunc(params, func(v halo.Value) bool { return v.Name == key }) ||
+			slices.ContainsFunc(byName, func(x namedArray) bool { return x.key == key })
+		if !known {
+			names = append(names, strconv.Quote(key))
+		}
+	}
+	const enough = 5
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n > enough:
+		names = append(names[:enough], fmt.Sprintf("and %d more", n-enough))
+	}
+	return "\n  no parameter is called " + strings.Join(names, ", ") + ": keys are 0, 1, ... or the names of parameters"
 }
 
 // held is the range of the devices that this process runs.

@@ -260,7 +260,7 @@ func (c *compareCmd) report(e *env, name string, r *record, ways [2]way, found *
 	}
 	say("a is %v, b is %v", ways[0], ways[1])
 	if len(found.A) != len(found.B) {
-		return fmt.Errorf("%s: error: a has %d results, b %d", name, len(found.A), len(found.B))
+		return fmt.Errorf("%s: error: a has %s, b %d", name, count(len(found.A), "result", "results"), len(found.B))
 	}
 	var records []any
 	bad := 0
@@ -331,7 +331,7 @@ func (c *compareCmd) report(e *env, name string, r *record, ways [2]way, found *
 		say("%d values were too large to be kept, and are not compared", found.Unseen)
 	}
 	if bad > 0 {
-		return fmt.Errorf("%s: error: %d of %d results differ", name, bad, len(found.A))
+		return fmt.Errorf("%s: error: %s", name, differ(bad, len(found.A)))
 	}
 	return nil
 }

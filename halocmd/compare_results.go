@@ -18,7 +18,7 @@ func (c *runCmd) compare(e *env, name string, g grid, results [][]*hlo.Literal, 
 		total += len(leaves)
 	}
 	if len(ref) > total {
-		return fmt.Errorf("%s: error: it has %d arrays, but %s has %d results", c.Compare, len(ref), name, total)
+		return fmt.Errorf("%s: error: it has %s, but %s has %s", c.Compare, count(len(ref), "array", "arrays"), name, count(total, "result", "results"))
 	}
 	var records []any
 	var v agreement
@@ -50,7 +50,7 @@ func (c *runCmd) compare(e *env, name string, g grid, results [][]*hlo.Literal, 
 	}
 	r.add("compare", records)
 	if bad > 0 {
-		return fmt.Errorf("%s: error: %d of %d results differ from %s%s", name, bad, total, c.Compare, c.precisionHint(worst))
+		return fmt.Errorf("%s: error: %s from %s%s", name, differ(bad, total), c.Compare, c.precisionHint(worst))
 	}
 	v.agreed(e, c, name, total, c.Compare)
 	return nil
@@ -89,7 +89,7 @@ func (v *agreement) agreed(e *env, c *runCmd, name string, results int, with str
 // compareWith reports how far the results of a snapshot's program are from the result that the snapshot carries.
 func (c *runCmd) compareWith(e *env, name string, results, carried []*hlo.Literal, r *record) error {
 	if len(results) != len(carried) {
-		return fmt.Errorf("%s: error: the snapshot carries %d results, and the program has %d", name, len(carried), len(results))
+		return fmt.Errorf("%s: error: the snapshot carries %s, and the program has %d", name, count(len(carried), "result", "results"), len(results))
 	}
 	var records []any
 	var v agreement
@@ -114,7 +114,7 @@ func (c *runCmd) compareWith(e *env, name string, results, carried []*hlo.Litera
 	}
 	r.add("compare", records)
 	if bad > 0 {
-		return fmt.Errorf("%s: error: %d of %d results differ from those that the snapshot carries%s", name, bad, len(results), c.precisionHint(worst))
+		return fmt.Errorf("%s: error: %s from what the snapshot carries%s", name, differ(bad, len(results)), c.precisionHint(worst))
 	}
 	v.agreed(e, c, name, len(results), "the snapshot")
 	return nil
@@ -215,4 +215,12 @@ func (t *tolerances) of(p hlo.PrimitiveType) (rtol, atol float64) {
 		atol = *t.Atol
 	}
 	return rtol, atol
+}
+
+// differ says how many of some results are not as they should be.
+func differ(bad, of int) string {
+	if of == 1 {
+		return "the result differs"
+	}
+	return fmt.Sprintf("%d of %d results differ", bad, of)
 }

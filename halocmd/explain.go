@@ -62,14 +62,30 @@ func meant(name string) string {
 	for op := range hlo.NumOpcodes {
 		names = append(names, hlo.Info(hlo.Opcode(op)).Name)
 	}
-	for _, r := range verifier.Rules() {
-		names = append(names, r.ID)
-	}
+	names = append(names, ruleNames()...)
 	slices.Sort(names)
 	if near := spelling.Nearest(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return "; halo list-passes lists the passes and pipelines"
+}
+
+// ruleMeant asks for the nearest of the verifier's rules.
+func ruleMeant(name string) string {
+	if near := spelling.Nearest(name, ruleNames()); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return "; findings have theirs in brackets, [ASYNC-25]; halo explain knows passes and ops, too"
+}
+
+func ruleNames() (names []string) {
+	for _, r := range verifier.Rules() {
+		names = append(names, r.ID)
+	}
+	for _, r := range added.Rules {
+		names = append(names, r.ID)
+	}
+	return names
 }
 
 // explain is the documentation of a rule of the verifier.

@@ -41,11 +41,15 @@ type listed struct {
 
 func listPasses(out io.Writer, asJSON bool) error {
 	if !asJSON {
+		width := 0
 		for _, p := range catalogue.All() {
-			fmt.Fprintf(out, "%-34s %s\n", p.Name, title(p.Doc))
+			width = max(width, len(p.Name))
+		}
+		for _, p := range catalogue.All() {
+			fmt.Fprintf(out, "%-*s %s\n", width, p.Name, title(p.Doc))
 		}
 		for name, p := range catalogue.Pipelines {
-			fmt.Fprintf(out, "%-34s %s: %s\n", name, p.Doc, p.Text)
+			fmt.Fprintf(out, "%-*s %s: %s\n", width, name, p.Doc, p.Text)
 		}
 		return nil
 	}

@@ -52,7 +52,7 @@ ENTRY e {
 		{[]string{"run", "--print", snapshot(nil)}, exitOK, "f32[2] {-1, 2}"},
 		{[]string{"run", snapshot(numbers(-1, 2))}, exitOK, "results agree with the snapshot: largest difference 0"},
 		{[]string{"run", "--engine=eval", "--print", snapshot(numbers(-1, 2))}, exitOK, "f32[2] {-1, 2}"},
-		{[]string{"run", snapshot(numbers(-1, 3))}, exitInput, "1 of 2 results differ from those that the snapshot carries"},
+		{[]string{"run", snapshot(numbers(-1, 3))}, exitInput, "1 of 2 results differ from what the snapshot carries"},
 		{[]string{"run", snapshot(numbers(-1))}, exitInput, "the snapshot carries f32[1], and the program computes f32[2]"},
 		{[]string{"run", "--fill=zeros", "--print", snapshot(numbers(-1, 3))}, exitOK, "f32[2] {-0, -0}"},
 	} {

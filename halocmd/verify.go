@@ -94,7 +94,7 @@ func (c *verifyCmd) Run(e *env) error {
 	case c.Explain != "":
 		text, ok := explain(c.Explain)
 		if !ok {
-			return usageError{fmt.Errorf("there is no rule %q", c.Explain)}
+			return usageError{fmt.Errorf("there is no rule %q%s", c.Explain, ruleMeant(c.Explain))}
 		}
 		fmt.Fprint(e.stdout, text)
 		return nil

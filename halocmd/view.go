@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"sync"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/view"
@@ -70,7 +71,16 @@ func (c *viewCmd) Run(e *env) error {
 	if c.HTML != "" {
 		return c.write(e, shown)
 	}
-	site := &view.Site{Load: func(k int) (*view.Program, error) { return c.load(e, shown[k]) }}
+	var say sync.Mutex
+	site := &view.Site{Load: func(k int) (*view.Program, error) {
+		p, err := c.load(e, shown[k])
+		if err != nil { // the page shows it, too
+			say.Lock()
+			fmt.Fprintln(e.stderr, err)
+			say.Unlock()
+		}
+		return p, err
+	}}
 	for _, x := range shown {
 		site.Names = append(site.Names, x.name)
 	}

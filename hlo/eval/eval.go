@@ -118,7 +118,7 @@ func Computation(ctx context.Context, m hlo.Module, c hlo.Computation, args []*h
 
 func checkArguments(c hlo.Computation, args []*hlo.Literal) error {
 	if len(args) != c.NumParameters() {
-		return fmt.Errorf("computation %s takes %d arguments, got %d", c.Name(), c.NumParameters(), len(args))
+		return fmt.Errorf("computation %s: arguments: want %d, got %d", c.Name(), c.NumParameters(), len(args))
 	}
 	for i, a := range args {
 		if want := c.Parameter(i).Shape(); !a.Shape().Compatible(want) && !want.Accepts(a.Shape()) {

@@ -53,7 +53,7 @@ func TestBudget(t *testing.T) {
 func TestArgumentsAreChecked(t *testing.T) {
 	m := parse(t, "HloModule m\nENTRY e { ROOT p = f32[2] parameter(0) }\n")
 	_, err := eval.Module(context.Background(), m, nil, eval.Options{})
-	require.ErrorContains(t, err, "takes 1 arguments, got 0")
+	require.ErrorContains(t, err, "arguments: want 1, got 0")
 	_, err = eval.Module(context.Background(), m, []*hlo.Literal{literal(t, "s32[2] {1, 2}")}, eval.Options{})
 	require.ErrorContains(t, err, "want f32[2]")
 }

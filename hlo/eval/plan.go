@@ -177,7 +177,7 @@ func (e *evaluator) run(c hlo.Computation, args []*hlo.Literal) (*hlo.Literal, e
 	}
 	p := e.plan(c)
 	if len(args) < len(p.params) {
-		return nil, fmt.Errorf("%v takes %d operands, got %d", c, len(p.params), len(args))
+		return nil, fmt.Errorf("%v: operands: want %d, got %d", c, len(p.params), len(args))
 	}
 	p.runs++
 	keeping := p.runs == 2 && e.o.Trace == nil // this time fixed values stay

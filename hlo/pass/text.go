@@ -282,6 +282,9 @@ const maxTexts = 64 // and no more: texts may come from anywhere
 
 var numTexts atomic.Int32
 
+// plainWords are for what participle calls by the names of types.
+var plainWords = strings.NewReplacer(`token "<EOF>"`, "end", "expected TextElement", "expected a pass", "expected TextOption", "expected an option")
+
 func parsed(text string) (*textPipeline, error) {
 	if t, ok := texts.Load(text); ok {
 		return t.(*textPipeline), nil
@@ -292,7 +295,7 @@ func parsed(text string) (*textPipeline, error) {
 		if t, err = textParser().ParseString("", text); err != nil {
 			col, msg := 1, err.Error()
 			if pe, ok := err.(participle.Error); ok {
-				col, msg = pe.Position().Column, strings.Replace(pe.Message(), `token "<EOF>"`, "end", 1)
+				col, msg = pe.Position().Column, plainWords.Replace(pe.Message())
 			}
 			if errors.As(err, new(*lexer.Error)) && col <= len(text) {
 				msg = fmt.Sprintf("unexpected character %q", text[col-1:col])

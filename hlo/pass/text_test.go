@@ -69,7 +69,8 @@ func TestTextErrors(t *testing.T) {
 		{"simplify{level=3}", "^", `unknown option "level": want fp`},
 		{"dce,algsimp{colour=red}", "    ^", `unknown option "colour": want level, fast, rules`},
 		{"fix{limit=many}(dce)", "^", "limit:"},
-		{"dce,,cse", "    ^", "unexpected token"},
+		{"dce,,cse", "    ^", `unexpected token "," (expected a pass)`},
+		{"dce,", "    ^", `unexpected end (expected a pass)`},
 		{"dce,(cse", "        ^", `unexpected end (expected ")")`},
 		{"dce;cse", "   ^", `unexpected character ";"`},
 	} {

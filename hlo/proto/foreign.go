@@ -1,5 +1,7 @@
 package proto
 
+import "google.golang.org/protobuf/encoding/protowire"
+
 // TensorFlow's own files are protos as well, and end in .pb. What they hold is a graph of TensorFlow.
 
 // noModule is the error for a message without a module, which says what it is if that is known.
@@ -10,7 +12,32 @@ func noModule(data []byte) error {
 	case isGraph(data):
 		return errorf("no module in it: it is a graph of TensorFlow. HLO of a function is %s", compilerIR)
 	}
+	if missing := cutShort(data); missing > 0 {
+		return errorf("no module in it: it is cut short, %d or more bytes are missing", missing)
+	}
 	return errorf("no module in it")
+}
+
+// cutShort is how many bytes a field needs that are not there, 0 if b is no message whose first field is bytes with number 1, as those of
+// modules and of the messages around them are.
+func cutShort(b []byte) uint64 {
+	for first := true; len(b) > 0; first = false {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 || first && (num != 1 || typ != protowire.BytesType) {
+			return 0
+		}
+		b = b[n:]
+		if typ == protowire.BytesType {
+			if size, n := protowire.ConsumeVarint(b); n > 0 && size > uint64(len(b)-n) {
+				return size - uint64(len(b)-n)
+			}
+		}
+		if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
+			return 0
+		}
+		b = b[n:]
+	}
+	return 0
 }
 
 const compilerIR = "f.experimental_get_compiler_ir(*args)(stage='hlo_serialized') in Python, where f is a tf.function with jit_compile=True"

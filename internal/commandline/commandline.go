@@ -70,6 +70,10 @@ func (p *Program[E]) Run(args []string) error {
 	root := p.root(args)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(args...)
+	if shells, _, err := root.Find([]string{"completion"}); err == nil && len(args) > 1 && args[0] == "completion" &&
+		!strings.HasPrefix(args[1], "-") && !slices.Contains(commandNames(shells), args[1]) {
+		return &UsageError{Err: fmt.Errorf("completion for %q: want %s", args[1], strings.Join(commandNames(shells), ", "))}
+	}
 	if len(args) > 1 && args[0] == "help" && !slices.Contains(commandNames(root), args[1]) {
 		return unknownCommand(root, args[1])
 	}
