@@ -1,5 +1,8 @@
 // Package memplan says what the memory of a program's executions is for: what is alive when, at which addresses, where it comes from and what keeps
 // it, and what changes of the program would save. It reads the plan that the runtime executes, so its numbers are those of the allocator.
+//
+// [New] makes a [Report] of a compiled program, which [Report.WriteText] and [Report.WriteHTML] show; [Report.FindSavings] looks for what would save
+// memory, and [Report.Apply] does it. All sizes are bytes.
 package memplan
 
 import (
@@ -83,7 +86,8 @@ type Detached struct {
 	Bytes int64  `json:"bytes"` // of each execution that is under way
 }
 
-// New reads the plan of a program. The module is the one that was lowered; text is the one that was read, and may be zero.
+// New reads the plan of a program. The module is the one that was lowered; text is the one that was read, and may be
+// zero. A program that was not lowered from HLO is an error.
 func New(p *runtime.Program, m, text hlo.Module) (*Report, error) {
 	body := p.File().Extension(runtime.SectionBufferPlan)
 	if body == nil || p.Metadata() == nil || m.IsZero() {

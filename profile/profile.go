@@ -1,5 +1,8 @@
 // Package profile says where the time of executions goes: by instruction, by line of the user's program, by loop, and against what the machine can do.
 // It makes a [Profile] of what a runtime.Meter measured; text, JSON, HTML, traces and pprof files are made of that.
+//
+// Whoever compiles a program gives it a meter ([halo.Observer] has it), runs it between Begin and End of the meter, and calls [New]. [Profile.For] gives
+// the figures back to a pass that wants to know what was measured.
 package profile
 
 import (
@@ -157,7 +160,8 @@ type Config struct {
 	Text    hlo.Module // as it was read; may be zero
 }
 
-// New makes a profile of what a meter measured in executions of a program, each between Begin and End of the meter.
+// New makes a profile of what a meter measured in executions of a program, each between Begin and End of the meter. The executions have
+// ended by then.
 func New(p *runtime.Program, meter *runtime.Meter, c Config) *Profile {
 	entries, spans := meter.Calls()
 	outside := meter.Outside()

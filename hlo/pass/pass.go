@@ -1,7 +1,7 @@
 // Package pass says what a transformation of modules is, and how several make a pipeline.
 //
 //	type        what it is                                                                      file
-//	Pass        a named function from module to module, or over the computations of one         pass.go, local.go
+//	Pass        a named function from module to module, or over the computations of one         pass.go, incremental.go
 //	Context     what a pass may use: cancellation, fuel, budgets, facts, statistics, remarks    context.go, facts.go, remark.go
 //	Pipeline    a named sequence of passes and pipelines, perhaps repeated                      pipeline.go, text.go
 //	Phase       a property of modules that passes make, and undo                                phase.go

@@ -27,7 +27,7 @@
 //	(transpose[compose(p,q)] x) an op with a computed attribute
 //	(convert[type(x)] y)        a conversion to the type of x
 //
-// Conditions are separated by commas and may be negated with "not". [Conditions] and [Functions] list what there is. Lines that begin with //
+// Conditions are separated by commas and may be negated with "not". [Conditions] lists what there is; what computes lists of axes is in axes.go. Lines that begin with //
 // are comments.
 //
 //	file          what it does

@@ -21,7 +21,6 @@
 //	code.go     questions about codes, and what negate, abs and sorting do to them
 //	half.go     f16 and bf16 ↔ float32, the fast forms, one value or a slice
 //	half_*.go   their vector forms; gen writes the assembly
-//	integer.go  Integer: s1, u1, s2, u2, s4, u4
 //	pack.go     one element per byte ↔ several elements per byte
 //
 // A NaN keeps its sign where the format has NaNs of both signs. In the IEEE-like formats
