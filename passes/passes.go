@@ -98,8 +98,5 @@ var standard = &Catalogue{catalogued, pipelines, Orders}
 // Parse reads pipeline text with the passes and pipelines of the catalogue.
 func Parse(text string) (*pass.Pipeline, error) { return standard.Parse(text) }
 
-// Check refuses a pattern of [pass.Matches] that is malformed or has a name that the catalogue does not know.
-func Check(pattern string) error { return standard.Check(pattern) }
-
 // Pipelines calls yield with the name of each standard pipeline and what it is.
 func Pipelines(yield func(name string, p Standard) bool) { standard.Pipelines(yield) }
