@@ -41,9 +41,6 @@ func (c *asmCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		if len(p.Module.Regions[0].Ops) == 0 {
-			return fmt.Errorf("%s: error: there is no function in it; want a host program", in.name)
-		}
 		data, err := assemble(p, c.NoOptionalSections)
 		if err != nil {
 			return err
