@@ -225,14 +225,11 @@ func (s *smallQR[T]) makeReflector(room *smallQRRoom[T], a, tau []T, c, n, count
 	}
 	clear(tau[count:])
 	clear(scale[count:])
-	least := 0x1p-900
-	if sizeOf(scale[0]) == 4 {
-		least = 0x1p-200
-	}
+	least, most := plainSquares[T]()
 	for b, x := range a[(c*cols+c)*n:][:count] {
 		re := float64(x)
 		sum := square[b] + re*re
-		if square[b] == 0 || !(sum > least && sum < 0x1p1000) {
+		if square[b] == 0 || !(sum > least && sum < most) {
 			p := room.column[:s.m.rows-c]
 			for i := range p {
 				p[i] = a[((c+i)*cols+c)*n+b]
@@ -250,4 +247,12 @@ func (s *smallQR[T]) makeReflector(room *smallQRRoom[T], a, tau []T, c, n, count
 		x := line(a, i*cols+c, n)
 		s.mul(n, x, x, line(scale, 0, n), nil)
 	}
+}
+
+// plainSquares are the sums of squares between which nothing that counts has vanished or overflowed, and both the length and its inverse are normal numbers of T.
+func plainSquares[T float32 | float64]() (least, most float64) {
+	if sizeOf(*new(T)) == 4 {
+		return 0x1p-200, 0x1p240
+	}
+	return 0x1p-900, 0x1p1000
 }

@@ -15,7 +15,7 @@ import (
 
 // TestSmallQR multiplies Q and R of batches of matrices that are random, of lower rank, graded, zero, and near both ends of the range, and multiplies Q with itself.
 func TestSmallQR(t *testing.T) {
-	t.Run("f32", func(t *testing.T) { testSmallQR[float32](t, "f32", "s", 100, 0x1p-23) })
+	t.Run("f32", func(t *testing.T) { testSmallQR[float32](t, "f32", "s", 122, 0x1p-23) })
 	t.Run("f64", func(t *testing.T) { testSmallQR[float64](t, "f64", "d", 980, 0x1p-52) })
 }
 
