@@ -181,7 +181,7 @@ func (b *sequencer) try(comp hlo.Computation, roots []hlo.Instruction) (done, ok
 			v.constant = append(runtime.AlignedBytes(int64(len(l.Bytes())))[:0], l.Bytes()...)
 		default:
 			if !b.part(in, arrays) {
-				if !b.unroll(in, arrays) {
+				if !b.materialiseRolls(in, arrays) {
 					b.apart[in.ID()] = true
 				}
 				return false, true
@@ -200,8 +200,8 @@ func (b *sequencer) computes(in hlo.Instruction) bool {
 	return !rolls && !hlo.Info(in.Opcode()).Traits.Has(hlo.TraitReindexes)
 }
 
-// unroll sets apart the rotations that in needs beside arrays, and reports whether there are any.
-func (b *sequencer) unroll(in hlo.Instruction, arrays map[hlo.InstrID]bool) bool {
+// materialiseRolls sets apart the rotations that in needs beside arrays, and reports whether there are any.
+func (b *sequencer) materialiseRolls(in hlo.Instruction, arrays map[hlo.InstrID]bool) bool {
 	n := len(b.rolled)
 	seen := make(map[hlo.InstrID]bool)
 	var visit func(x hlo.Instruction)

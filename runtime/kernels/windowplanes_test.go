@@ -28,7 +28,7 @@ func TestWindowPlanes(t *testing.T) {
 				"T[18,100,40] reduce-window(T[18,50,40], T[]), window={size=1x2x3 stride=1x1x1 pad=0_0x1_1x1_1 lhs_dilate=1x2x1}",
 				"T[18,5,6] reduce-window(T[18,9,9], T[]), window={size=1x3x2 stride=1x2x1 pad=0_0x2_-1x-1_-1 rhs_dilate=1x1x2}",
 				"T[2,16,3,4,5] reduce-window(T[2,16,6,8,10], T[]), window={size=1x1x2x2x2 stride=1x1x2x2x2}",
-				"T[16,4,3] reduce-window(T[16,4,6], T[]), window={size=1x1x2 stride=1x1x2}", // an axis of a plane on which nothing happens is one of planes
+				"T[16,4,3] reduce-window(T[16,4,6], T[]), window={size=1x1x2 stride=1x1x2}", // planes are lines
 			} {
 				for _, op := range []string{"add", "maximum"} {
 					kernelCase{text: replaceType(c+", to_apply="+reducer(op), typ), small: true}.check(t)
