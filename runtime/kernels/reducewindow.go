@@ -89,12 +89,12 @@ func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (run
 			n, work = planes.tasks(), work*planes.together*planes.positions*planes.line
 		case r.hasLines(leastOfLine), r.hasLinesOfRuns(t.ByteSize()):
 			n, work = r.planLines(t, work)
-		case last >= 0 && r.findGroups(s, t):
+		case last >= 0 && r.findGroups():
 			n, work = len(r.groups.tasks), work*windowsTogether
 			r.loop = newParallelLoop(r.grouped)
 		case r.hasLines(leastWithoutGroups):
 			n, work = r.planLines(t, work)
-		case r.findVector(s, t):
+		case r.findVector():
 			r.loop = newParallelLoop(r.listed)
 		default:
 			r.loop = newParallelLoop(r.positions)

@@ -5,23 +5,18 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
-	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
-// windowList is what a vector loop reads that folds the runs of a window: how many there are, what they are folded into, and how many bytes behind
-// the first of them each begins.
+// windowList is what a list fold reads that folds the runs of a window.
 type windowList[T realNumber] struct {
-	head struct {
-		count int64
-		first T
-	}
-	offsets []int64
+	head    foldHead[T]
+	offsets []int64         // how many bytes behind the first of them each run begins
 	counts  [maxSpatial]int // along each axis, of the window that the offsets are of
 	reach   int             // elements from the first run to the last
 }
 
-// findVector finds the vector loop for runs of several elements, unless windows are too large for a list.
-func (r *windowReduction[T]) findVector(s *site, t hlo.PrimitiveType) bool {
+// findVector finds the loop for runs of several elements, unless windows are too large for a list.
+func (r *windowReduction[T]) findVector() bool {
 	const longest = 1 << 12
 	n := 1
 	for i := range r.window {
@@ -29,9 +24,8 @@ func (r *windowReduction[T]) findVector(s *site, t hlo.PrimitiveType) bool {
 			return false
 		}
 	}
-	op, _, _ := s.foldOp()
 	if r.run > 1 && len(r.window) > 0 {
-		r.vector = vec.Find(vec.Of(op, t).In(vec.Windowed), nil)
+		r.vector = r.fold.list
 	}
 	r.lists.New = func() any { return &windowList[T]{offsets: make([]int64, n)} }
 	return r.vector != nil

@@ -3,7 +3,6 @@ package kernels
 import (
 	"unsafe"
 
-	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
 )
 
@@ -14,12 +13,12 @@ const windowsTogether = 64
 type windowLanesOf[T realNumber] struct{ folded, next [windowsTogether]T }
 
 // findGroups sorts the windows, unless there are too many.
-func (r *windowReduction[T]) findGroups(s *site, t hlo.PrimitiveType) (ok bool) {
+func (r *windowReduction[T]) findGroups() (ok bool) {
 	if r.groups, ok = newWindowGroups(r.window, r.in, r.out, r.stride, windowsTogether); !ok {
 		return false
 	}
 	r.lanes.New = func() any { return new(windowLanesOf[T]) }
-	if !r.findVector(s, t) {
+	if !r.findVector() {
 		return true
 	}
 	var size T
