@@ -20,6 +20,8 @@ type fold[T any] struct {
 	columns func(y, x []T)
 	// block sets d to the fold of a run of up to sumBlock elements; or is nil, and run is to be called.
 	block func(d *T, x []T)
+	// lines does what each does for runs of up to sumBlock elements, or is nil.
+	lines func(y, x []T, run int, first *T)
 	// runs does what each does for runs of up to longest elements, and better than short.
 	runs    func(y, x []T, run int, first *T)
 	longest int
@@ -39,6 +41,9 @@ func (f *fold[T]) each(y, x []T, run int, first *T) {
 	switch {
 	case run <= f.longest:
 		f.runs(y, x, run, first)
+		return
+	case f.lines != nil && run <= sumBlock:
+		f.lines(y, x, run, first)
 		return
 	case f.block == nil || run > sumBlock:
 		for i := range y {
@@ -161,6 +166,7 @@ func lowest[T realNumber]() T {
 
 // withFoldRuns is a fold with the loop for short runs, if there is one.
 func withFoldRuns[T realNumber](f fold[T], name vec.Name) *fold[T] {
+	f.lines, _ = vec.FindFoldRows[T, T](name)
 	f.runs, f.longest = vec.FindFoldRuns(name, f.pair, f.short)
 	f.list = listOf(name, f.pair, itself[T])
 	return &f

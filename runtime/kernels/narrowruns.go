@@ -14,7 +14,8 @@ type narrowReduction struct {
 	units, run    int
 	parts, split  int // of a run, and their length
 	fold          func(x []uint16) float32
-	block         func(d *float32, x []uint16) // is what fold does with up to blockLength elements
+	rows          func(y []float32, x []uint16, run int, first *float32) // does the whole, or is nil: see [vec.FindFoldRows]
+	block         func(d *float32, x []uint16)                           // is what fold does with up to blockLength elements
 	blockLength   int
 	pair          func(x, y float32) float32
 	in, init, out place
@@ -36,7 +37,7 @@ func narrowRuns(s *site, op hlo.Opcode, leaf func(hlo.Instruction) (int, bool)) 
 	l.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
 	r := &narrowReduction{units: l.units, run: l.run, in: place{kind: inInput, index: arg}}
 	e := &reduceEnds{t: hlo.F32}
-	if !l.inner || !l.isContiguous() || !isWorthDecoding(l.run) || s.shape(0).NumElements() == 0 || !r.findFold(op, from.Shape().Type()) || !e.plan(s, leaf) {
+	if !l.inner || !l.isContiguous() || s.shape(0).NumElements() == 0 || !r.findFold(op, from.Shape().Type()) || !r.isWorthDecoding() || !e.plan(s, leaf) {
 		return runtime.Bound{}, false
 	}
 	l.divide()
@@ -59,9 +60,14 @@ func narrowRuns(s *site, op hlo.Opcode, leaf func(hlo.Instruction) (int, bool)) 
 	}, Scratch: e.scratch.size}, true
 }
 
-// isWorthDecoding reports whether runs are folded mostly by loops over whole vectors: what is left of a run is folded one element at a time, and
-// costs as much as a few hundred elements that are decoded first.
-func isWorthDecoding(run int) bool { return run%vec.DecodedChains == 0 || run >= 4*vec.DecodedChains }
+// isWorthDecoding reports whether runs are folded faster from what is in memory than from what is decoded first. Short runs are not; and if whole rows are not folded by
+// one loop, what is left of a run behind whole vectors is folded one element at a time, and costs as much as a few hundred elements that are decoded first.
+func (r *narrowReduction) isWorthDecoding() bool {
+	if r.rows != nil {
+		return r.run >= vec.DecodedChains
+	}
+	return r.run%vec.DecodedChains == 0 || r.run >= 4*vec.DecodedChains
+}
 
 // findFold finds the loop for an op.
 func (r *narrowReduction) findFold(op hlo.Opcode, t hlo.PrimitiveType) bool {
@@ -76,7 +82,11 @@ func (r *narrowReduction) findFold(op hlo.Opcode, t hlo.PrimitiveType) bool {
 	r.pair = wide.pair
 	find := func(identity float32) func(x []uint16) float32 {
 		portable := func(x []uint16) float32 { return vec.FoldDecoded(x, decode, identity, r.pair) }
-		if r.block = vec.FindFold(vec.Of(op, t).In(vec.Folding), r.pair, portable); r.block != nil {
+		name := vec.Of(op, t)
+		if rows, step := vec.FindFoldRows[float32, uint16](name); r.run <= sumBlock && (step == 0 || r.run%step == 0) {
+			r.rows = rows
+		}
+		if r.block = vec.FindFold(name.In(vec.Folding), r.pair, portable); r.block != nil {
 			r.blockLength = sumBlock
 		}
 		return runLoop(r.block, portable)
@@ -98,6 +108,9 @@ func (r *narrowReduction) tasks(f *runtime.TensorFrame, lo, hi int) {
 	init := elems[float32](r.init.of(f))[0]
 	if r.parts > 1 {
 		out = elems[float32](r.partial.of(f))
+	} else if r.rows != nil {
+		r.rows(out[lo:hi], in[lo*r.run:], r.run, &elems[float32](r.init.of(f))[0])
+		return
 	}
 	for t := lo; t < hi; t++ {
 		unit, begin := t/r.parts, t%r.parts*r.split

@@ -1471,30 +1471,60 @@ func powerF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func sumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumRowsF32AVX512 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRowsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // greatestF32AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRowsF32AVX512 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRowsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // leastF32AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// leastRowsF32AVX512 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRowsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumF64AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func sumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRowsF64AVX512 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRowsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestF64AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestRowsF64AVX512 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRowsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastF64AVX512 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRowsF64AVX512 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRowsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // magnitudeF32AVX512 folds n elements at a into one at d.
 //
@@ -1611,30 +1641,60 @@ func leastU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func sumBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumRowsBf16AVX512 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // greatestBf16AVX512 folds n elements at a, as f32, into one f32 at d.
 //
 //go:noescape
 func greatestBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRowsBf16AVX512 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // leastBf16AVX512 folds n elements at a, as f32, into one f32 at d.
 //
 //go:noescape
 func leastBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// leastRowsBf16AVX512 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumF16AVX512 folds n elements at a, as f32, into one f32 at d.
 //
 //go:noescape
 func sumF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRowsF16AVX512 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestF16AVX512 folds n elements at a, as f32, into one f32 at d.
 //
 //go:noescape
 func greatestF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestRowsF16AVX512 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastF16AVX512 folds n elements at a, as f32, into one f32 at d.
 //
 //go:noescape
 func leastF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRowsF16AVX512 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // foldAnd64AVX512 folds n elements at a into one at d.
 //
@@ -3836,30 +3896,60 @@ func powerF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func sumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumRowsF32AVX2 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRowsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // greatestF32AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRowsF32AVX2 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRowsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // leastF32AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// leastRowsF32AVX2 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRowsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumF64AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func sumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRowsF64AVX2 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRowsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestF64AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func greatestF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestRowsF64AVX2 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRowsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastF64AVX2 folds n elements at a into one at d.
 //
 //go:noescape
 func leastF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRowsF64AVX2 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRowsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // magnitudeF32AVX2 folds n elements at a into one at d.
 //
@@ -3951,30 +4041,60 @@ func sumI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c u
 //go:noescape
 func sumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumRowsBf16AVX2 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // greatestBf16AVX2 folds n elements at a, as f32, into one f32 at d.
 //
 //go:noescape
 func greatestBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// greatestRowsBf16AVX2 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // leastBf16AVX2 folds n elements at a, as f32, into one f32 at d.
 //
 //go:noescape
 func leastBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// leastRowsBf16AVX2 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumF16AVX2 folds n elements at a, as f32, into one f32 at d.
 //
 //go:noescape
 func sumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRowsF16AVX2 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestF16AVX2 folds n elements at a, as f32, into one f32 at d.
 //
 //go:noescape
 func greatestF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// greatestRowsF16AVX2 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func greatestRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // leastF16AVX2 folds n elements at a, as f32, into one f32 at d.
 //
 //go:noescape
 func leastF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// leastRowsF16AVX2 folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func leastRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // foldAnd64AVX2 folds n elements at a into one at d.
 //

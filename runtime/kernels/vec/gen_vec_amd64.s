@@ -20761,6 +20761,125 @@ fold:
 	VZEROUPPER
 	RET
 
+// func sumRowsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·sumRowsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSS (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x02, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_0<>+0(SB), Z1
+	VMOVUPS all32_0<>+0(SB), Z2
+	VMOVUPS all32_0<>+0(SB), Z3
+	VMOVUPS all32_0<>+0(SB), Z4
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPS    (R8), Z5
+	VMOVUPS    64(R8), Z6
+	VADDPS     Z5, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VADDPS     Z6, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    128(R8), Z5
+	VMOVUPS    192(R8), Z6
+	VADDPS     Z5, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VADDPS     Z6, Z4, Z4
+	VMOVAPS    Z4, Z4
+	ADDQ       $+256, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	TESTQ   DI, DI
+	JLE     fold
+	MOVQ    $+16, R10
+	CMPQ    DI, R10
+	CMOVQLT DI, R10
+	MOVQ    $-1, R9
+	BZHIQ   R10, R9, R9
+	KMOVQ   R9, K1
+	VMOVUPS all32_0<>+0(SB), Z5
+	VMOVUPS (R8), K1, Z5
+	VADDPS  Z5, Z1, Z1
+	VMOVAPS Z1, Z1
+	SUBQ    $+16, DI
+	TESTQ   DI, DI
+	JLE     fold
+	MOVQ    $+16, R10
+	CMPQ    DI, R10
+	CMOVQLT DI, R10
+	MOVQ    $-1, R9
+	BZHIQ   R10, R9, R9
+	KMOVQ   R9, K1
+	VMOVUPS all32_0<>+0(SB), Z5
+	VMOVUPS 64(R8), K1, Z5
+	VADDPS  Z5, Z2, Z2
+	VMOVAPS Z2, Z2
+	SUBQ    $+16, DI
+	TESTQ   DI, DI
+	JLE     fold
+	MOVQ    $+16, R10
+	CMPQ    DI, R10
+	CMOVQLT DI, R10
+	MOVQ    $-1, R9
+	BZHIQ   R10, R9, R9
+	KMOVQ   R9, K1
+	VMOVUPS all32_0<>+0(SB), Z5
+	VMOVUPS 128(R8), K1, Z5
+	VADDPS  Z5, Z3, Z3
+	VMOVAPS Z3, Z3
+	SUBQ    $+16, DI
+	TESTQ   DI, DI
+	JLE     fold
+	MOVQ    $+16, R10
+	CMPQ    DI, R10
+	CMOVQLT DI, R10
+	MOVQ    $-1, R9
+	BZHIQ   R10, R9, R9
+	KMOVQ   R9, K1
+	VMOVUPS all32_0<>+0(SB), Z5
+	VMOVUPS 192(R8), K1, Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVAPS Z4, Z4
+	SUBQ    $+16, DI
+
+fold:
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z2
+	VADDPS     Z2, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z2
+	VADDPS     Z2, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z2
+	VADDPS     Z2, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z2
+	VADDPS     Z2, Z1, Z1
+	VADDPS     Z1, Z0, Z1
+	VMOVSS     X1, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	VZEROUPPER
+	RET
+
 // func greatestF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestF32AVX512(SB), NOSPLIT, $0-40
@@ -21058,6 +21177,336 @@ fold:
 	VBLENDMPS  Z1, Z0, K1, Z20
 	MOVQ       d+8(FP), AX
 	VMOVSS     X20, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestRowsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·greatestRowsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSS (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x02, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_ff800000<>+0(SB), Z1
+	VMOVUPS all32_ff800000<>+0(SB), Z2
+	VMOVUPS all32_ff800000<>+0(SB), Z3
+	VMOVUPS all32_ff800000<>+0(SB), Z4
+	CMPQ    DI, $+64
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPS    (R8), Z5
+	VMOVUPS    64(R8), Z6
+	VCMPPS     $0x03, Z6, Z5, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPS   $0x05, Z5, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VRANGEPS   $0x05, Z6, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    128(R8), Z5
+	VMOVUPS    192(R8), Z6
+	VCMPPS     $0x03, Z6, Z5, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPS   $0x05, Z5, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VRANGEPS   $0x05, Z6, Z4, Z4
+	VMOVAPS    Z4, Z4
+	ADDQ       $+256, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        usual_many
+
+usual_rest:
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+16, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPS  all32_ff800000<>+0(SB), Z5
+	VMOVUPS  (R8), K1, Z5
+	VCMPPS   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPS $0x05, Z5, Z1, Z1
+	VMOVAPS  Z1, Z1
+	SUBQ     $+16, DI
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+16, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPS  all32_ff800000<>+0(SB), Z5
+	VMOVUPS  64(R8), K1, Z5
+	VCMPPS   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPS $0x05, Z5, Z2, Z2
+	VMOVAPS  Z2, Z2
+	SUBQ     $+16, DI
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+16, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPS  all32_ff800000<>+0(SB), Z5
+	VMOVUPS  128(R8), K1, Z5
+	VCMPPS   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPS $0x05, Z5, Z3, Z3
+	VMOVAPS  Z3, Z3
+	SUBQ     $+16, DI
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+16, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPS  all32_ff800000<>+0(SB), Z5
+	VMOVUPS  192(R8), K1, Z5
+	VCMPPS   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPS $0x05, Z5, Z4, Z4
+	VMOVAPS  Z4, Z4
+	SUBQ     $+16, DI
+
+usual_fold:
+	VRANGEPS   $0x05, Z3, Z1, Z1
+	VRANGEPS   $0x05, Z4, Z2, Z2
+	VRANGEPS   $0x05, Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z2
+	VRANGEPS   $0x05, Z2, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z2
+	VRANGEPS   $0x05, Z2, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z2
+	VRANGEPS   $0x05, Z2, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z2
+	VRANGEPS   $0x05, Z2, Z1, Z1
+	VCMPPS     $0x03, Z1, Z0, K1
+	VADDPS     Z1, Z0, Z2
+	VMAXPS     Z1, Z0, Z3
+	VMAXPS     Z0, Z1, Z1
+	VPANDD     Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z7
+	VMOVSS     X7, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_ff800000<>+0(SB), Z1
+	VMOVUPS all32_ff800000<>+0(SB), Z2
+	VMOVUPS all32_ff800000<>+0(SB), Z3
+	VMOVUPS all32_ff800000<>+0(SB), Z4
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPS    (R8), Z5
+	VMOVUPS    64(R8), Z6
+	VCMPPS     $0x03, Z5, Z1, K1
+	VADDPS     Z5, Z1, Z24
+	VMAXPS     Z5, Z1, Z25
+	VMAXPS     Z1, Z5, Z1
+	VPANDD     Z1, Z25, Z1
+	VBLENDMPS  Z24, Z1, K1, Z8
+	VMOVAPS    Z8, Z1
+	VCMPPS     $0x03, Z6, Z2, K1
+	VADDPS     Z6, Z2, Z5
+	VMAXPS     Z6, Z2, Z24
+	VMAXPS     Z2, Z6, Z2
+	VPANDD     Z2, Z24, Z2
+	VBLENDMPS  Z5, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VMOVUPS    128(R8), Z5
+	VMOVUPS    192(R8), Z6
+	VCMPPS     $0x03, Z5, Z3, K1
+	VADDPS     Z5, Z3, Z24
+	VMAXPS     Z5, Z3, Z25
+	VMAXPS     Z3, Z5, Z3
+	VPANDD     Z3, Z25, Z3
+	VBLENDMPS  Z24, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	VCMPPS     $0x03, Z6, Z4, K1
+	VADDPS     Z6, Z4, Z5
+	VMAXPS     Z6, Z4, Z24
+	VMAXPS     Z4, Z6, Z4
+	VPANDD     Z4, Z24, Z4
+	VBLENDMPS  Z5, Z4, K1, Z11
+	VMOVAPS    Z11, Z4
+	ADDQ       $+256, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+16, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPS   all32_ff800000<>+0(SB), Z5
+	VMOVUPS   (R8), K1, Z5
+	VCMPPS    $0x03, Z5, Z1, K1
+	VADDPS    Z5, Z1, Z6
+	VMAXPS    Z5, Z1, Z24
+	VMAXPS    Z1, Z5, Z1
+	VPANDD    Z1, Z24, Z1
+	VBLENDMPS Z6, Z1, K1, Z12
+	VMOVAPS   Z12, Z1
+	SUBQ      $+16, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+16, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPS   all32_ff800000<>+0(SB), Z5
+	VMOVUPS   64(R8), K1, Z5
+	VCMPPS    $0x03, Z5, Z2, K1
+	VADDPS    Z5, Z2, Z6
+	VMAXPS    Z5, Z2, Z24
+	VMAXPS    Z2, Z5, Z2
+	VPANDD    Z2, Z24, Z2
+	VBLENDMPS Z6, Z2, K1, Z13
+	VMOVAPS   Z13, Z2
+	SUBQ      $+16, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+16, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPS   all32_ff800000<>+0(SB), Z5
+	VMOVUPS   128(R8), K1, Z5
+	VCMPPS    $0x03, Z5, Z3, K1
+	VADDPS    Z5, Z3, Z6
+	VMAXPS    Z5, Z3, Z24
+	VMAXPS    Z3, Z5, Z3
+	VPANDD    Z3, Z24, Z3
+	VBLENDMPS Z6, Z3, K1, Z14
+	VMOVAPS   Z14, Z3
+	SUBQ      $+16, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+16, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPS   all32_ff800000<>+0(SB), Z5
+	VMOVUPS   192(R8), K1, Z5
+	VCMPPS    $0x03, Z5, Z4, K1
+	VADDPS    Z5, Z4, Z6
+	VMAXPS    Z5, Z4, Z24
+	VMAXPS    Z4, Z5, Z4
+	VPANDD    Z4, Z24, Z4
+	VBLENDMPS Z6, Z4, K1, Z15
+	VMOVAPS   Z15, Z4
+	SUBQ      $+16, DI
+
+fold:
+	VCMPPS     $0x03, Z3, Z1, K1
+	VADDPS     Z3, Z1, Z5
+	VMAXPS     Z3, Z1, Z6
+	VMAXPS     Z1, Z3, Z1
+	VPANDD     Z1, Z6, Z1
+	VBLENDMPS  Z5, Z1, K1, Z16
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z1
+	VMAXPS     Z4, Z2, Z3
+	VMAXPS     Z2, Z4, Z2
+	VPANDD     Z2, Z3, Z2
+	VBLENDMPS  Z1, Z2, K1, Z17
+	VCMPPS     $0x03, Z17, Z16, K1
+	VADDPS     Z17, Z16, Z1
+	VMAXPS     Z17, Z16, Z2
+	VMAXPS     Z16, Z17, Z3
+	VPANDD     Z3, Z2, Z2
+	VBLENDMPS  Z1, Z2, K1, Z18
+	VSHUFF64X2 $0x4e, Z18, Z18, Z1
+	VCMPPS     $0x03, Z1, Z18, K1
+	VADDPS     Z1, Z18, Z2
+	VMAXPS     Z1, Z18, Z3
+	VMAXPS     Z18, Z1, Z1
+	VPANDD     Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z19
+	VSHUFF64X2 $0xb1, Z19, Z19, Z1
+	VCMPPS     $0x03, Z1, Z19, K1
+	VADDPS     Z1, Z19, Z2
+	VMAXPS     Z1, Z19, Z3
+	VMAXPS     Z19, Z1, Z1
+	VPANDD     Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z20
+	VPERMILPS  $0x4e, Z20, Z1
+	VCMPPS     $0x03, Z1, Z20, K1
+	VADDPS     Z1, Z20, Z2
+	VMAXPS     Z1, Z20, Z3
+	VMAXPS     Z20, Z1, Z1
+	VPANDD     Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z21
+	VPERMILPS  $0xb1, Z21, Z1
+	VCMPPS     $0x03, Z1, Z21, K1
+	VADDPS     Z1, Z21, Z2
+	VMAXPS     Z1, Z21, Z3
+	VMAXPS     Z21, Z1, Z1
+	VPANDD     Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z22
+	VCMPPS     $0x03, Z22, Z0, K1
+	VADDPS     Z22, Z0, Z1
+	VMAXPS     Z22, Z0, Z2
+	VMAXPS     Z0, Z22, Z3
+	VPANDD     Z3, Z2, Z2
+	VBLENDMPS  Z1, Z2, K1, Z23
+	VMOVSS     X23, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
 
 done:
 	VZEROUPPER
@@ -21365,6 +21814,336 @@ done:
 	VZEROUPPER
 	RET
 
+// func leastRowsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·leastRowsF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSS (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x02, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_7f800000<>+0(SB), Z1
+	VMOVUPS all32_7f800000<>+0(SB), Z2
+	VMOVUPS all32_7f800000<>+0(SB), Z3
+	VMOVUPS all32_7f800000<>+0(SB), Z4
+	CMPQ    DI, $+64
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPS    (R8), Z5
+	VMOVUPS    64(R8), Z6
+	VCMPPS     $0x03, Z6, Z5, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPS   $0x04, Z5, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VRANGEPS   $0x04, Z6, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    128(R8), Z5
+	VMOVUPS    192(R8), Z6
+	VCMPPS     $0x03, Z6, Z5, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPS   $0x04, Z5, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VRANGEPS   $0x04, Z6, Z4, Z4
+	VMOVAPS    Z4, Z4
+	ADDQ       $+256, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        usual_many
+
+usual_rest:
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+16, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPS  all32_7f800000<>+0(SB), Z5
+	VMOVUPS  (R8), K1, Z5
+	VCMPPS   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPS $0x04, Z5, Z1, Z1
+	VMOVAPS  Z1, Z1
+	SUBQ     $+16, DI
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+16, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPS  all32_7f800000<>+0(SB), Z5
+	VMOVUPS  64(R8), K1, Z5
+	VCMPPS   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPS $0x04, Z5, Z2, Z2
+	VMOVAPS  Z2, Z2
+	SUBQ     $+16, DI
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+16, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPS  all32_7f800000<>+0(SB), Z5
+	VMOVUPS  128(R8), K1, Z5
+	VCMPPS   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPS $0x04, Z5, Z3, Z3
+	VMOVAPS  Z3, Z3
+	SUBQ     $+16, DI
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+16, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPS  all32_7f800000<>+0(SB), Z5
+	VMOVUPS  192(R8), K1, Z5
+	VCMPPS   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPS $0x04, Z5, Z4, Z4
+	VMOVAPS  Z4, Z4
+	SUBQ     $+16, DI
+
+usual_fold:
+	VRANGEPS   $0x04, Z3, Z1, Z1
+	VRANGEPS   $0x04, Z4, Z2, Z2
+	VRANGEPS   $0x04, Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z2
+	VRANGEPS   $0x04, Z2, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z2
+	VRANGEPS   $0x04, Z2, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z2
+	VRANGEPS   $0x04, Z2, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z2
+	VRANGEPS   $0x04, Z2, Z1, Z1
+	VCMPPS     $0x03, Z1, Z0, K1
+	VADDPS     Z1, Z0, Z2
+	VMINPS     Z1, Z0, Z3
+	VMINPS     Z0, Z1, Z1
+	VPORD      Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z7
+	VMOVSS     X7, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_7f800000<>+0(SB), Z1
+	VMOVUPS all32_7f800000<>+0(SB), Z2
+	VMOVUPS all32_7f800000<>+0(SB), Z3
+	VMOVUPS all32_7f800000<>+0(SB), Z4
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPS    (R8), Z5
+	VMOVUPS    64(R8), Z6
+	VCMPPS     $0x03, Z5, Z1, K1
+	VADDPS     Z5, Z1, Z24
+	VMINPS     Z5, Z1, Z25
+	VMINPS     Z1, Z5, Z1
+	VPORD      Z1, Z25, Z1
+	VBLENDMPS  Z24, Z1, K1, Z8
+	VMOVAPS    Z8, Z1
+	VCMPPS     $0x03, Z6, Z2, K1
+	VADDPS     Z6, Z2, Z5
+	VMINPS     Z6, Z2, Z24
+	VMINPS     Z2, Z6, Z2
+	VPORD      Z2, Z24, Z2
+	VBLENDMPS  Z5, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VMOVUPS    128(R8), Z5
+	VMOVUPS    192(R8), Z6
+	VCMPPS     $0x03, Z5, Z3, K1
+	VADDPS     Z5, Z3, Z24
+	VMINPS     Z5, Z3, Z25
+	VMINPS     Z3, Z5, Z3
+	VPORD      Z3, Z25, Z3
+	VBLENDMPS  Z24, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	VCMPPS     $0x03, Z6, Z4, K1
+	VADDPS     Z6, Z4, Z5
+	VMINPS     Z6, Z4, Z24
+	VMINPS     Z4, Z6, Z4
+	VPORD      Z4, Z24, Z4
+	VBLENDMPS  Z5, Z4, K1, Z11
+	VMOVAPS    Z11, Z4
+	ADDQ       $+256, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+16, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPS   all32_7f800000<>+0(SB), Z5
+	VMOVUPS   (R8), K1, Z5
+	VCMPPS    $0x03, Z5, Z1, K1
+	VADDPS    Z5, Z1, Z6
+	VMINPS    Z5, Z1, Z24
+	VMINPS    Z1, Z5, Z1
+	VPORD     Z1, Z24, Z1
+	VBLENDMPS Z6, Z1, K1, Z12
+	VMOVAPS   Z12, Z1
+	SUBQ      $+16, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+16, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPS   all32_7f800000<>+0(SB), Z5
+	VMOVUPS   64(R8), K1, Z5
+	VCMPPS    $0x03, Z5, Z2, K1
+	VADDPS    Z5, Z2, Z6
+	VMINPS    Z5, Z2, Z24
+	VMINPS    Z2, Z5, Z2
+	VPORD     Z2, Z24, Z2
+	VBLENDMPS Z6, Z2, K1, Z13
+	VMOVAPS   Z13, Z2
+	SUBQ      $+16, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+16, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPS   all32_7f800000<>+0(SB), Z5
+	VMOVUPS   128(R8), K1, Z5
+	VCMPPS    $0x03, Z5, Z3, K1
+	VADDPS    Z5, Z3, Z6
+	VMINPS    Z5, Z3, Z24
+	VMINPS    Z3, Z5, Z3
+	VPORD     Z3, Z24, Z3
+	VBLENDMPS Z6, Z3, K1, Z14
+	VMOVAPS   Z14, Z3
+	SUBQ      $+16, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+16, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPS   all32_7f800000<>+0(SB), Z5
+	VMOVUPS   192(R8), K1, Z5
+	VCMPPS    $0x03, Z5, Z4, K1
+	VADDPS    Z5, Z4, Z6
+	VMINPS    Z5, Z4, Z24
+	VMINPS    Z4, Z5, Z4
+	VPORD     Z4, Z24, Z4
+	VBLENDMPS Z6, Z4, K1, Z15
+	VMOVAPS   Z15, Z4
+	SUBQ      $+16, DI
+
+fold:
+	VCMPPS     $0x03, Z3, Z1, K1
+	VADDPS     Z3, Z1, Z5
+	VMINPS     Z3, Z1, Z6
+	VMINPS     Z1, Z3, Z1
+	VPORD      Z1, Z6, Z1
+	VBLENDMPS  Z5, Z1, K1, Z16
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z1
+	VMINPS     Z4, Z2, Z3
+	VMINPS     Z2, Z4, Z2
+	VPORD      Z2, Z3, Z2
+	VBLENDMPS  Z1, Z2, K1, Z17
+	VCMPPS     $0x03, Z17, Z16, K1
+	VADDPS     Z17, Z16, Z1
+	VMINPS     Z17, Z16, Z2
+	VMINPS     Z16, Z17, Z3
+	VPORD      Z3, Z2, Z2
+	VBLENDMPS  Z1, Z2, K1, Z18
+	VSHUFF64X2 $0x4e, Z18, Z18, Z1
+	VCMPPS     $0x03, Z1, Z18, K1
+	VADDPS     Z1, Z18, Z2
+	VMINPS     Z1, Z18, Z3
+	VMINPS     Z18, Z1, Z1
+	VPORD      Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z19
+	VSHUFF64X2 $0xb1, Z19, Z19, Z1
+	VCMPPS     $0x03, Z1, Z19, K1
+	VADDPS     Z1, Z19, Z2
+	VMINPS     Z1, Z19, Z3
+	VMINPS     Z19, Z1, Z1
+	VPORD      Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z20
+	VPERMILPS  $0x4e, Z20, Z1
+	VCMPPS     $0x03, Z1, Z20, K1
+	VADDPS     Z1, Z20, Z2
+	VMINPS     Z1, Z20, Z3
+	VMINPS     Z20, Z1, Z1
+	VPORD      Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z21
+	VPERMILPS  $0xb1, Z21, Z1
+	VCMPPS     $0x03, Z1, Z21, K1
+	VADDPS     Z1, Z21, Z2
+	VMINPS     Z1, Z21, Z3
+	VMINPS     Z21, Z1, Z1
+	VPORD      Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z22
+	VCMPPS     $0x03, Z22, Z0, K1
+	VADDPS     Z22, Z0, Z1
+	VMINPS     Z22, Z0, Z2
+	VMINPS     Z0, Z22, Z3
+	VPORD      Z3, Z2, Z2
+	VBLENDMPS  Z1, Z2, K1, Z23
+	VMOVSS     X23, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumF64AVX512(SB), NOSPLIT, $0-40
@@ -21465,6 +22244,123 @@ fold:
 	VADDPD     Z1, Z0, Z0
 	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumRowsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·sumRowsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSD (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x03, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPD all64_0<>+0(SB), Z1
+	VMOVUPD all64_0<>+0(SB), Z2
+	VMOVUPD all64_0<>+0(SB), Z3
+	VMOVUPD all64_0<>+0(SB), Z4
+	CMPQ    DI, $+32
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPD    (R8), Z5
+	VMOVUPD    64(R8), Z6
+	VADDPD     Z5, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VADDPD     Z6, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    128(R8), Z5
+	VMOVUPD    192(R8), Z6
+	VADDPD     Z5, Z3, Z3
+	VMOVAPD    Z3, Z3
+	VADDPD     Z6, Z4, Z4
+	VMOVAPD    Z4, Z4
+	ADDQ       $+256, R8
+	SUBQ       $+32, DI
+	CMPQ       DI, $+32
+	JGE        many
+
+rest:
+	TESTQ   DI, DI
+	JLE     fold
+	MOVQ    $+8, R10
+	CMPQ    DI, R10
+	CMOVQLT DI, R10
+	MOVQ    $-1, R9
+	BZHIQ   R10, R9, R9
+	KMOVQ   R9, K1
+	VMOVUPD all64_0<>+0(SB), Z5
+	VMOVUPD (R8), K1, Z5
+	VADDPD  Z5, Z1, Z1
+	VMOVAPD Z1, Z1
+	SUBQ    $+8, DI
+	TESTQ   DI, DI
+	JLE     fold
+	MOVQ    $+8, R10
+	CMPQ    DI, R10
+	CMOVQLT DI, R10
+	MOVQ    $-1, R9
+	BZHIQ   R10, R9, R9
+	KMOVQ   R9, K1
+	VMOVUPD all64_0<>+0(SB), Z5
+	VMOVUPD 64(R8), K1, Z5
+	VADDPD  Z5, Z2, Z2
+	VMOVAPD Z2, Z2
+	SUBQ    $+8, DI
+	TESTQ   DI, DI
+	JLE     fold
+	MOVQ    $+8, R10
+	CMPQ    DI, R10
+	CMOVQLT DI, R10
+	MOVQ    $-1, R9
+	BZHIQ   R10, R9, R9
+	KMOVQ   R9, K1
+	VMOVUPD all64_0<>+0(SB), Z5
+	VMOVUPD 128(R8), K1, Z5
+	VADDPD  Z5, Z3, Z3
+	VMOVAPD Z3, Z3
+	SUBQ    $+8, DI
+	TESTQ   DI, DI
+	JLE     fold
+	MOVQ    $+8, R10
+	CMPQ    DI, R10
+	CMOVQLT DI, R10
+	MOVQ    $-1, R9
+	BZHIQ   R10, R9, R9
+	KMOVQ   R9, K1
+	VMOVUPD all64_0<>+0(SB), Z5
+	VMOVUPD 192(R8), K1, Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVAPD Z4, Z4
+	SUBQ    $+8, DI
+
+fold:
+	VADDPD     Z3, Z1, Z1
+	VADDPD     Z4, Z2, Z2
+	VADDPD     Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z2
+	VADDPD     Z2, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z2
+	VADDPD     Z2, Z1, Z1
+	VPERMILPD  $0x55, Z1, Z2
+	VADDPD     Z2, Z1, Z1
+	VADDPD     Z1, Z0, Z1
+	VMOVSD     X1, (DX)
+	ADDQ       $+8, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
 	VZEROUPPER
 	RET
 
@@ -21761,6 +22657,327 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestRowsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·greatestRowsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSD (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x03, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPD all64_fff0000000000000<>+0(SB), Z1
+	VMOVUPD all64_fff0000000000000<>+0(SB), Z2
+	VMOVUPD all64_fff0000000000000<>+0(SB), Z3
+	VMOVUPD all64_fff0000000000000<>+0(SB), Z4
+	CMPQ    DI, $+32
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPD    (R8), Z5
+	VMOVUPD    64(R8), Z6
+	VCMPPD     $0x03, Z6, Z5, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPD   $0x05, Z5, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VRANGEPD   $0x05, Z6, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    128(R8), Z5
+	VMOVUPD    192(R8), Z6
+	VCMPPD     $0x03, Z6, Z5, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPD   $0x05, Z5, Z3, Z3
+	VMOVAPD    Z3, Z3
+	VRANGEPD   $0x05, Z6, Z4, Z4
+	VMOVAPD    Z4, Z4
+	ADDQ       $+256, R8
+	SUBQ       $+32, DI
+	CMPQ       DI, $+32
+	JGE        usual_many
+
+usual_rest:
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+8, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPD  all64_fff0000000000000<>+0(SB), Z5
+	VMOVUPD  (R8), K1, Z5
+	VCMPPD   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPD $0x05, Z5, Z1, Z1
+	VMOVAPD  Z1, Z1
+	SUBQ     $+8, DI
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+8, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPD  all64_fff0000000000000<>+0(SB), Z5
+	VMOVUPD  64(R8), K1, Z5
+	VCMPPD   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPD $0x05, Z5, Z2, Z2
+	VMOVAPD  Z2, Z2
+	SUBQ     $+8, DI
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+8, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPD  all64_fff0000000000000<>+0(SB), Z5
+	VMOVUPD  128(R8), K1, Z5
+	VCMPPD   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPD $0x05, Z5, Z3, Z3
+	VMOVAPD  Z3, Z3
+	SUBQ     $+8, DI
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+8, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPD  all64_fff0000000000000<>+0(SB), Z5
+	VMOVUPD  192(R8), K1, Z5
+	VCMPPD   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPD $0x05, Z5, Z4, Z4
+	VMOVAPD  Z4, Z4
+	SUBQ     $+8, DI
+
+usual_fold:
+	VRANGEPD   $0x05, Z3, Z1, Z1
+	VRANGEPD   $0x05, Z4, Z2, Z2
+	VRANGEPD   $0x05, Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z2
+	VRANGEPD   $0x05, Z2, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z2
+	VRANGEPD   $0x05, Z2, Z1, Z1
+	VPERMILPD  $0x55, Z1, Z2
+	VRANGEPD   $0x05, Z2, Z1, Z1
+	VCMPPD     $0x03, Z1, Z0, K1
+	VADDPD     Z1, Z0, Z2
+	VMAXPD     Z1, Z0, Z3
+	VMAXPD     Z0, Z1, Z1
+	VPANDQ     Z1, Z3, Z1
+	VBLENDMPD  Z2, Z1, K1, Z7
+	VMOVSD     X7, (DX)
+	ADDQ       $+8, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPD all64_fff0000000000000<>+0(SB), Z1
+	VMOVUPD all64_fff0000000000000<>+0(SB), Z2
+	VMOVUPD all64_fff0000000000000<>+0(SB), Z3
+	VMOVUPD all64_fff0000000000000<>+0(SB), Z4
+	CMPQ    DI, $+32
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPD    (R8), Z5
+	VMOVUPD    64(R8), Z6
+	VCMPPD     $0x03, Z5, Z1, K1
+	VADDPD     Z5, Z1, Z23
+	VMAXPD     Z5, Z1, Z24
+	VMAXPD     Z1, Z5, Z1
+	VPANDQ     Z1, Z24, Z1
+	VBLENDMPD  Z23, Z1, K1, Z8
+	VMOVAPD    Z8, Z1
+	VCMPPD     $0x03, Z6, Z2, K1
+	VADDPD     Z6, Z2, Z5
+	VMAXPD     Z6, Z2, Z23
+	VMAXPD     Z2, Z6, Z2
+	VPANDQ     Z2, Z23, Z2
+	VBLENDMPD  Z5, Z2, K1, Z9
+	VMOVAPD    Z9, Z2
+	VMOVUPD    128(R8), Z5
+	VMOVUPD    192(R8), Z6
+	VCMPPD     $0x03, Z5, Z3, K1
+	VADDPD     Z5, Z3, Z23
+	VMAXPD     Z5, Z3, Z24
+	VMAXPD     Z3, Z5, Z3
+	VPANDQ     Z3, Z24, Z3
+	VBLENDMPD  Z23, Z3, K1, Z10
+	VMOVAPD    Z10, Z3
+	VCMPPD     $0x03, Z6, Z4, K1
+	VADDPD     Z6, Z4, Z5
+	VMAXPD     Z6, Z4, Z23
+	VMAXPD     Z4, Z6, Z4
+	VPANDQ     Z4, Z23, Z4
+	VBLENDMPD  Z5, Z4, K1, Z11
+	VMOVAPD    Z11, Z4
+	ADDQ       $+256, R8
+	SUBQ       $+32, DI
+	CMPQ       DI, $+32
+	JGE        many
+
+rest:
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+8, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPD   all64_fff0000000000000<>+0(SB), Z5
+	VMOVUPD   (R8), K1, Z5
+	VCMPPD    $0x03, Z5, Z1, K1
+	VADDPD    Z5, Z1, Z6
+	VMAXPD    Z5, Z1, Z23
+	VMAXPD    Z1, Z5, Z1
+	VPANDQ    Z1, Z23, Z1
+	VBLENDMPD Z6, Z1, K1, Z12
+	VMOVAPD   Z12, Z1
+	SUBQ      $+8, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+8, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPD   all64_fff0000000000000<>+0(SB), Z5
+	VMOVUPD   64(R8), K1, Z5
+	VCMPPD    $0x03, Z5, Z2, K1
+	VADDPD    Z5, Z2, Z6
+	VMAXPD    Z5, Z2, Z23
+	VMAXPD    Z2, Z5, Z2
+	VPANDQ    Z2, Z23, Z2
+	VBLENDMPD Z6, Z2, K1, Z13
+	VMOVAPD   Z13, Z2
+	SUBQ      $+8, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+8, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPD   all64_fff0000000000000<>+0(SB), Z5
+	VMOVUPD   128(R8), K1, Z5
+	VCMPPD    $0x03, Z5, Z3, K1
+	VADDPD    Z5, Z3, Z6
+	VMAXPD    Z5, Z3, Z23
+	VMAXPD    Z3, Z5, Z3
+	VPANDQ    Z3, Z23, Z3
+	VBLENDMPD Z6, Z3, K1, Z14
+	VMOVAPD   Z14, Z3
+	SUBQ      $+8, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+8, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPD   all64_fff0000000000000<>+0(SB), Z5
+	VMOVUPD   192(R8), K1, Z5
+	VCMPPD    $0x03, Z5, Z4, K1
+	VADDPD    Z5, Z4, Z6
+	VMAXPD    Z5, Z4, Z23
+	VMAXPD    Z4, Z5, Z4
+	VPANDQ    Z4, Z23, Z4
+	VBLENDMPD Z6, Z4, K1, Z15
+	VMOVAPD   Z15, Z4
+	SUBQ      $+8, DI
+
+fold:
+	VCMPPD     $0x03, Z3, Z1, K1
+	VADDPD     Z3, Z1, Z5
+	VMAXPD     Z3, Z1, Z6
+	VMAXPD     Z1, Z3, Z1
+	VPANDQ     Z1, Z6, Z1
+	VBLENDMPD  Z5, Z1, K1, Z16
+	VCMPPD     $0x03, Z4, Z2, K1
+	VADDPD     Z4, Z2, Z1
+	VMAXPD     Z4, Z2, Z3
+	VMAXPD     Z2, Z4, Z2
+	VPANDQ     Z2, Z3, Z2
+	VBLENDMPD  Z1, Z2, K1, Z17
+	VCMPPD     $0x03, Z17, Z16, K1
+	VADDPD     Z17, Z16, Z1
+	VMAXPD     Z17, Z16, Z2
+	VMAXPD     Z16, Z17, Z3
+	VPANDQ     Z3, Z2, Z2
+	VBLENDMPD  Z1, Z2, K1, Z18
+	VSHUFF64X2 $0x4e, Z18, Z18, Z1
+	VCMPPD     $0x03, Z1, Z18, K1
+	VADDPD     Z1, Z18, Z2
+	VMAXPD     Z1, Z18, Z3
+	VMAXPD     Z18, Z1, Z1
+	VPANDQ     Z1, Z3, Z1
+	VBLENDMPD  Z2, Z1, K1, Z19
+	VSHUFF64X2 $0xb1, Z19, Z19, Z1
+	VCMPPD     $0x03, Z1, Z19, K1
+	VADDPD     Z1, Z19, Z2
+	VMAXPD     Z1, Z19, Z3
+	VMAXPD     Z19, Z1, Z1
+	VPANDQ     Z1, Z3, Z1
+	VBLENDMPD  Z2, Z1, K1, Z20
+	VPERMILPD  $0x55, Z20, Z1
+	VCMPPD     $0x03, Z1, Z20, K1
+	VADDPD     Z1, Z20, Z2
+	VMAXPD     Z1, Z20, Z3
+	VMAXPD     Z20, Z1, Z1
+	VPANDQ     Z1, Z3, Z1
+	VBLENDMPD  Z2, Z1, K1, Z21
+	VCMPPD     $0x03, Z21, Z0, K1
+	VADDPD     Z21, Z0, Z1
+	VMAXPD     Z21, Z0, Z2
+	VMAXPD     Z0, Z21, Z3
+	VPANDQ     Z3, Z2, Z2
+	VBLENDMPD  Z1, Z2, K1, Z22
+	VMOVSD     X22, (DX)
+	ADDQ       $+8, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+
+done:
+	VZEROUPPER
+	RET
+
 // func leastF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastF64AVX512(SB), NOSPLIT, $0-40
@@ -22049,6 +23266,327 @@ fold:
 	VBLENDMPD  Z1, Z0, K1, Z19
 	MOVQ       d+8(FP), AX
 	VMOVSD     X19, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastRowsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·leastRowsF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSD (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x03, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Z1
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Z2
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Z3
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Z4
+	CMPQ    DI, $+32
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPD    (R8), Z5
+	VMOVUPD    64(R8), Z6
+	VCMPPD     $0x03, Z6, Z5, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPD   $0x04, Z5, Z1, Z1
+	VMOVAPD    Z1, Z1
+	VRANGEPD   $0x04, Z6, Z2, Z2
+	VMOVAPD    Z2, Z2
+	VMOVUPD    128(R8), Z5
+	VMOVUPD    192(R8), Z6
+	VCMPPD     $0x03, Z6, Z5, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPD   $0x04, Z5, Z3, Z3
+	VMOVAPD    Z3, Z3
+	VRANGEPD   $0x04, Z6, Z4, Z4
+	VMOVAPD    Z4, Z4
+	ADDQ       $+256, R8
+	SUBQ       $+32, DI
+	CMPQ       DI, $+32
+	JGE        usual_many
+
+usual_rest:
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+8, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPD  all64_7ff0000000000000<>+0(SB), Z5
+	VMOVUPD  (R8), K1, Z5
+	VCMPPD   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPD $0x04, Z5, Z1, Z1
+	VMOVAPD  Z1, Z1
+	SUBQ     $+8, DI
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+8, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPD  all64_7ff0000000000000<>+0(SB), Z5
+	VMOVUPD  64(R8), K1, Z5
+	VCMPPD   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPD $0x04, Z5, Z2, Z2
+	VMOVAPD  Z2, Z2
+	SUBQ     $+8, DI
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+8, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPD  all64_7ff0000000000000<>+0(SB), Z5
+	VMOVUPD  128(R8), K1, Z5
+	VCMPPD   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPD $0x04, Z5, Z3, Z3
+	VMOVAPD  Z3, Z3
+	SUBQ     $+8, DI
+	TESTQ    DI, DI
+	JLE      usual_fold
+	MOVQ     $+8, R10
+	CMPQ     DI, R10
+	CMOVQLT  DI, R10
+	MOVQ     $-1, R9
+	BZHIQ    R10, R9, R9
+	KMOVQ    R9, K1
+	VMOVUPD  all64_7ff0000000000000<>+0(SB), Z5
+	VMOVUPD  192(R8), K1, Z5
+	VCMPPD   $0x03, Z5, Z5, K1
+	KORTESTW K1, K1
+	JNZ      nan
+	VRANGEPD $0x04, Z5, Z4, Z4
+	VMOVAPD  Z4, Z4
+	SUBQ     $+8, DI
+
+usual_fold:
+	VRANGEPD   $0x04, Z3, Z1, Z1
+	VRANGEPD   $0x04, Z4, Z2, Z2
+	VRANGEPD   $0x04, Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z2
+	VRANGEPD   $0x04, Z2, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z2
+	VRANGEPD   $0x04, Z2, Z1, Z1
+	VPERMILPD  $0x55, Z1, Z2
+	VRANGEPD   $0x04, Z2, Z1, Z1
+	VCMPPD     $0x03, Z1, Z0, K1
+	VADDPD     Z1, Z0, Z2
+	VMINPD     Z1, Z0, Z3
+	VMINPD     Z0, Z1, Z1
+	VPORQ      Z1, Z3, Z1
+	VBLENDMPD  Z2, Z1, K1, Z7
+	VMOVSD     X7, (DX)
+	ADDQ       $+8, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Z1
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Z2
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Z3
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Z4
+	CMPQ    DI, $+32
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPD    (R8), Z5
+	VMOVUPD    64(R8), Z6
+	VCMPPD     $0x03, Z5, Z1, K1
+	VADDPD     Z5, Z1, Z23
+	VMINPD     Z5, Z1, Z24
+	VMINPD     Z1, Z5, Z1
+	VPORQ      Z1, Z24, Z1
+	VBLENDMPD  Z23, Z1, K1, Z8
+	VMOVAPD    Z8, Z1
+	VCMPPD     $0x03, Z6, Z2, K1
+	VADDPD     Z6, Z2, Z5
+	VMINPD     Z6, Z2, Z23
+	VMINPD     Z2, Z6, Z2
+	VPORQ      Z2, Z23, Z2
+	VBLENDMPD  Z5, Z2, K1, Z9
+	VMOVAPD    Z9, Z2
+	VMOVUPD    128(R8), Z5
+	VMOVUPD    192(R8), Z6
+	VCMPPD     $0x03, Z5, Z3, K1
+	VADDPD     Z5, Z3, Z23
+	VMINPD     Z5, Z3, Z24
+	VMINPD     Z3, Z5, Z3
+	VPORQ      Z3, Z24, Z3
+	VBLENDMPD  Z23, Z3, K1, Z10
+	VMOVAPD    Z10, Z3
+	VCMPPD     $0x03, Z6, Z4, K1
+	VADDPD     Z6, Z4, Z5
+	VMINPD     Z6, Z4, Z23
+	VMINPD     Z4, Z6, Z4
+	VPORQ      Z4, Z23, Z4
+	VBLENDMPD  Z5, Z4, K1, Z11
+	VMOVAPD    Z11, Z4
+	ADDQ       $+256, R8
+	SUBQ       $+32, DI
+	CMPQ       DI, $+32
+	JGE        many
+
+rest:
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+8, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPD   all64_7ff0000000000000<>+0(SB), Z5
+	VMOVUPD   (R8), K1, Z5
+	VCMPPD    $0x03, Z5, Z1, K1
+	VADDPD    Z5, Z1, Z6
+	VMINPD    Z5, Z1, Z23
+	VMINPD    Z1, Z5, Z1
+	VPORQ     Z1, Z23, Z1
+	VBLENDMPD Z6, Z1, K1, Z12
+	VMOVAPD   Z12, Z1
+	SUBQ      $+8, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+8, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPD   all64_7ff0000000000000<>+0(SB), Z5
+	VMOVUPD   64(R8), K1, Z5
+	VCMPPD    $0x03, Z5, Z2, K1
+	VADDPD    Z5, Z2, Z6
+	VMINPD    Z5, Z2, Z23
+	VMINPD    Z2, Z5, Z2
+	VPORQ     Z2, Z23, Z2
+	VBLENDMPD Z6, Z2, K1, Z13
+	VMOVAPD   Z13, Z2
+	SUBQ      $+8, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+8, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPD   all64_7ff0000000000000<>+0(SB), Z5
+	VMOVUPD   128(R8), K1, Z5
+	VCMPPD    $0x03, Z5, Z3, K1
+	VADDPD    Z5, Z3, Z6
+	VMINPD    Z5, Z3, Z23
+	VMINPD    Z3, Z5, Z3
+	VPORQ     Z3, Z23, Z3
+	VBLENDMPD Z6, Z3, K1, Z14
+	VMOVAPD   Z14, Z3
+	SUBQ      $+8, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+8, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPD   all64_7ff0000000000000<>+0(SB), Z5
+	VMOVUPD   192(R8), K1, Z5
+	VCMPPD    $0x03, Z5, Z4, K1
+	VADDPD    Z5, Z4, Z6
+	VMINPD    Z5, Z4, Z23
+	VMINPD    Z4, Z5, Z4
+	VPORQ     Z4, Z23, Z4
+	VBLENDMPD Z6, Z4, K1, Z15
+	VMOVAPD   Z15, Z4
+	SUBQ      $+8, DI
+
+fold:
+	VCMPPD     $0x03, Z3, Z1, K1
+	VADDPD     Z3, Z1, Z5
+	VMINPD     Z3, Z1, Z6
+	VMINPD     Z1, Z3, Z1
+	VPORQ      Z1, Z6, Z1
+	VBLENDMPD  Z5, Z1, K1, Z16
+	VCMPPD     $0x03, Z4, Z2, K1
+	VADDPD     Z4, Z2, Z1
+	VMINPD     Z4, Z2, Z3
+	VMINPD     Z2, Z4, Z2
+	VPORQ      Z2, Z3, Z2
+	VBLENDMPD  Z1, Z2, K1, Z17
+	VCMPPD     $0x03, Z17, Z16, K1
+	VADDPD     Z17, Z16, Z1
+	VMINPD     Z17, Z16, Z2
+	VMINPD     Z16, Z17, Z3
+	VPORQ      Z3, Z2, Z2
+	VBLENDMPD  Z1, Z2, K1, Z18
+	VSHUFF64X2 $0x4e, Z18, Z18, Z1
+	VCMPPD     $0x03, Z1, Z18, K1
+	VADDPD     Z1, Z18, Z2
+	VMINPD     Z1, Z18, Z3
+	VMINPD     Z18, Z1, Z1
+	VPORQ      Z1, Z3, Z1
+	VBLENDMPD  Z2, Z1, K1, Z19
+	VSHUFF64X2 $0xb1, Z19, Z19, Z1
+	VCMPPD     $0x03, Z1, Z19, K1
+	VADDPD     Z1, Z19, Z2
+	VMINPD     Z1, Z19, Z3
+	VMINPD     Z19, Z1, Z1
+	VPORQ      Z1, Z3, Z1
+	VBLENDMPD  Z2, Z1, K1, Z20
+	VPERMILPD  $0x55, Z20, Z1
+	VCMPPD     $0x03, Z1, Z20, K1
+	VADDPD     Z1, Z20, Z2
+	VMINPD     Z1, Z20, Z3
+	VMINPD     Z20, Z1, Z1
+	VPORQ      Z1, Z3, Z1
+	VBLENDMPD  Z2, Z1, K1, Z21
+	VCMPPD     $0x03, Z21, Z0, K1
+	VADDPD     Z21, Z0, Z1
+	VMINPD     Z21, Z0, Z2
+	VMINPD     Z0, Z21, Z3
+	VPORQ      Z3, Z2, Z2
+	VBLENDMPD  Z1, Z2, K1, Z22
+	VMOVSD     X22, (DX)
+	ADDQ       $+8, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
 
 done:
 	VZEROUPPER
@@ -22420,11 +23958,11 @@ fold:
 	VPADDB     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPADDB     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPADDB     Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
 	VPADDB     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPEXTRB    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -22529,11 +24067,11 @@ fold:
 	VPMAXSB    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXSB    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMAXSB    Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
 	VPMAXSB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPEXTRB    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -22656,11 +24194,11 @@ fold:
 	VPMINSB    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINSB    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMINSB    Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
 	VPMINSB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPEXTRB    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -22765,11 +24303,11 @@ fold:
 	VPMAXUB    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXUB    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMAXUB    Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
 	VPMAXUB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPEXTRB    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -22874,11 +24412,11 @@ fold:
 	VPMINUB    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINUB    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMINUB    Z1, Z0, Z0
 	VPSRLW     $0x08, Z0, Z1
 	VPMINUB    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPEXTRB    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -22983,9 +24521,9 @@ fold:
 	VPADDW     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPADDW     Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPADDW     Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPEXTRW    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -23090,9 +24628,9 @@ fold:
 	VPMAXSW    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXSW    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMAXSW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPEXTRW    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -23215,9 +24753,9 @@ fold:
 	VPMINSW    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINSW    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMINSW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPEXTRW    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -23340,9 +24878,9 @@ fold:
 	VPMAXUW    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMAXUW    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMAXUW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPEXTRW    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -23447,9 +24985,9 @@ fold:
 	VPMINUW    Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
 	VPMINUW    Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Z0, Z1
 	VPMINUW    Z1, Z0, Z0
+	MOVQ       d+8(FP), AX
 	VPEXTRW    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -24497,245 +26035,293 @@ fold:
 // func sumBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumBf16AVX512(SB), NOSPLIT, $0-40
+	VMOVUPS all32_ffff0000<>+0(SB), Z0
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
-	VMOVUPS all32_0<>+0(SB), Z0
 	VMOVUPS all32_0<>+0(SB), Z1
 	VMOVUPS all32_0<>+0(SB), Z2
 	VMOVUPS all32_0<>+0(SB), Z3
+	VMOVUPS all32_0<>+0(SB), Z4
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VPMOVZXWD  (CX), Z4
-	VPSLLD     $0x10, Z4, Z4
-	VPMOVZXWD  32(CX), Z5
-	VPSLLD     $0x10, Z5, Z5
-	VADDPS     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
-	VADDPS     Z5, Z1, Z1
+	VMOVUPS    (CX), Z5
+	VPSLLD     $0x10, Z5, Z6
+	VPANDD     Z0, Z5, Z5
+	VADDPS     Z6, Z1, Z1
 	VMOVAPS    Z1, Z1
-	VPMOVZXWD  64(CX), Z4
-	VPSLLD     $0x10, Z4, Z4
-	VPMOVZXWD  96(CX), Z5
-	VPSLLD     $0x10, Z5, Z5
-	VADDPS     Z4, Z2, Z2
+	VADDPS     Z5, Z2, Z2
 	VMOVAPS    Z2, Z2
-	VADDPS     Z5, Z3, Z3
+	VMOVUPS    64(CX), Z5
+	VPSLLD     $0x10, Z5, Z6
+	VPANDD     Z0, Z5, Z5
+	VADDPS     Z6, Z3, Z3
 	VMOVAPS    Z3, Z3
+	VADDPS     Z5, Z4, Z4
+	VMOVAPS    Z4, Z4
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
 	JGE        many
 
 rest:
-	TESTQ       AX, AX
-	JLE         fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_0<>+0(SB), Z4
-	VPMOVZXWD.Z (CX), K1, Z5
-	VPSLLD      $0x10, Z5, Z5
-	VMOVAPS     Z5, K1, Z4
-	VADDPS      Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_0<>+0(SB), Z4
-	VPMOVZXWD.Z 32(CX), K1, Z5
-	VPSLLD      $0x10, Z5, Z5
-	VMOVAPS     Z5, K1, Z4
-	VADDPS      Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_0<>+0(SB), Z4
-	VPMOVZXWD.Z 64(CX), K1, Z5
-	VPSLLD      $0x10, Z5, Z5
-	VMOVAPS     Z5, K1, Z4
-	VADDPS      Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_0<>+0(SB), Z4
-	VPMOVZXWD.Z 96(CX), K1, Z5
-	VPSLLD      $0x10, Z5, Z5
-	VMOVAPS     Z5, K1, Z4
-	VADDPS      Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
-	SUBQ        $+16, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z5
+	VMOVDQU16 (CX), K1, Z5
+	VPSLLD    $0x10, Z5, Z6
+	VPANDD    Z0, Z5, Z5
+	VADDPS    Z6, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VADDPS    Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_0<>+0(SB), Z5
+	VMOVDQU16 64(CX), K1, Z5
+	VPSLLD    $0x10, Z5, Z6
+	VPANDD    Z0, Z5, Z0
+	VADDPS    Z6, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VADDPS    Z0, Z4, Z0
+	VMOVAPS   Z0, Z4
+	SUBQ      $+32, AX
 
 fold:
-	VADDPS     Z2, Z0, Z0
-	VADDPS     Z3, Z1, Z1
-	VADDPS     Z1, Z0, Z0
-	VSHUFF64X2 $0x4e, Z0, Z0, Z1
-	VADDPS     Z1, Z0, Z0
+	VADDPS     Z3, Z1, Z0
+	VADDPS     Z4, Z2, Z1
+	VSHUFF64X2 $0x44, Z1, Z0, Z2
+	VSHUFF64X2 $0xee, Z1, Z0, Z0
+	VADDPS     Z0, Z2, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VADDPS     Z1, Z0, Z0
 	VPERMILPS  $0x4e, Z0, Z1
 	VADDPS     Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
 	VADDPS     Z1, Z0, Z0
 	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
+// func sumRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·sumRowsBf16AVX512(SB), NOSPLIT, $0-40
+	VMOVUPS all32_ffff0000<>+0(SB), Z0
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	MOVQ    d+8(FP), DX
+	MOVQ    c+32(FP), BX
+	MOVQ    b+24(FP), SI
+	VMOVSS  (SI), X1
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_0<>+0(SB), Z2
+	VMOVUPS all32_0<>+0(SB), Z3
+	VMOVUPS all32_0<>+0(SB), Z4
+	VMOVUPS all32_0<>+0(SB), Z5
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VMOVUPS    (R8), Z6
+	VPSLLD     $0x10, Z6, Z7
+	VPANDD     Z0, Z6, Z6
+	VADDPS     Z7, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VADDPS     Z6, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VMOVUPS    64(R8), Z6
+	VPSLLD     $0x10, Z6, Z7
+	VPANDD     Z0, Z6, Z6
+	VADDPS     Z7, Z4, Z4
+	VMOVAPS    Z4, Z4
+	VADDPS     Z6, Z5, Z5
+	VMOVAPS    Z5, Z5
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU64 all32_0<>+0(SB), Z6
+	VMOVDQU16 (R8), K1, Z6
+	VPSLLD    $0x10, Z6, Z7
+	VPANDD    Z0, Z6, Z6
+	VADDPS    Z7, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VADDPS    Z6, Z3, Z3
+	VMOVAPS   Z3, Z3
+	SUBQ      $+32, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU64 all32_0<>+0(SB), Z6
+	VMOVDQU16 64(R8), K1, Z6
+	VPSLLD    $0x10, Z6, Z7
+	VPANDD    Z0, Z6, Z6
+	VADDPS    Z7, Z4, Z4
+	VMOVAPS   Z4, Z4
+	VADDPS    Z6, Z5, Z5
+	VMOVAPS   Z5, Z5
+	SUBQ      $+32, DI
+
+fold:
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z5, Z3, Z3
+	VSHUFF64X2 $0x44, Z3, Z2, Z4
+	VSHUFF64X2 $0xee, Z3, Z2, Z2
+	VADDPS     Z2, Z4, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VADDPS     Z3, Z2, Z2
+	VADDPS     Z2, Z1, Z2
+	VMOVSS     X2, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	VZEROUPPER
+	RET
+
 // func greatestBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestBf16AVX512(SB), NOSPLIT, $0-40
+	VMOVUPS all32_ffff0000<>+0(SB), Z0
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
-	VMOVUPS all32_ff800000<>+0(SB), Z0
 	VMOVUPS all32_ff800000<>+0(SB), Z1
 	VMOVUPS all32_ff800000<>+0(SB), Z2
 	VMOVUPS all32_ff800000<>+0(SB), Z3
+	VMOVUPS all32_ff800000<>+0(SB), Z4
 	CMPQ    AX, $+64
 	JLT     usual_rest
 
 usual_many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VPMOVZXWD  (CX), Z4
-	VPSLLD     $0x10, Z4, Z4
-	VPMOVZXWD  32(CX), Z20
-	VPSLLD     $0x10, Z20, Z20
-	VCMPPS     $0x03, Z20, Z4, K1
+	VMOVUPS    (CX), Z5
+	VPSLLD     $0x10, Z5, Z6
+	VPANDD     Z0, Z5, Z5
+	VCMPPS     $0x03, Z5, Z6, K1
 	KORTESTW   K1, K1
 	JNZ        nan
-	VRANGEPS   $0x05, Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
-	VRANGEPS   $0x05, Z20, Z1, Z1
+	VRANGEPS   $0x05, Z6, Z1, Z1
 	VMOVAPS    Z1, Z1
-	VPMOVZXWD  64(CX), Z4
-	VPSLLD     $0x10, Z4, Z4
-	VPMOVZXWD  96(CX), Z20
-	VPSLLD     $0x10, Z20, Z20
-	VCMPPS     $0x03, Z20, Z4, K1
+	VRANGEPS   $0x05, Z5, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    64(CX), Z5
+	VPSLLD     $0x10, Z5, Z6
+	VPANDD     Z0, Z5, Z5
+	VCMPPS     $0x03, Z5, Z6, K1
 	KORTESTW   K1, K1
 	JNZ        nan
-	VRANGEPS   $0x05, Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
-	VRANGEPS   $0x05, Z20, Z3, Z3
+	VRANGEPS   $0x05, Z6, Z3, Z3
 	VMOVAPS    Z3, Z3
+	VRANGEPS   $0x05, Z5, Z4, Z4
+	VMOVAPS    Z4, Z4
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
 	JGE        usual_many
 
 usual_rest:
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z4
-	VPMOVZXWD.Z (CX), K1, Z20
-	VPSLLD      $0x10, Z20, Z20
-	VMOVAPS     Z20, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x05, Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z4
-	VPMOVZXWD.Z 32(CX), K1, Z20
-	VPSLLD      $0x10, Z20, Z20
-	VMOVAPS     Z20, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x05, Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z4
-	VPMOVZXWD.Z 64(CX), K1, Z20
-	VPSLLD      $0x10, Z20, Z20
-	VMOVAPS     Z20, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x05, Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z4
-	VPMOVZXWD.Z 96(CX), K1, Z20
-	VPSLLD      $0x10, Z20, Z20
-	VMOVAPS     Z20, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x05, Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
-	SUBQ        $+16, AX
+	TESTQ     AX, AX
+	JLE       usual_fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_ff80ff80<>+0(SB), Z5
+	VMOVDQU16 (CX), K1, Z5
+	VPSLLD    $0x10, Z5, Z6
+	VPANDD    Z0, Z5, Z5
+	VCMPPS    $0x03, Z5, Z6, K1
+	KORTESTW  K1, K1
+	JNZ       nan
+	VRANGEPS  $0x05, Z6, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VRANGEPS  $0x05, Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       usual_fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_ff80ff80<>+0(SB), Z5
+	VMOVDQU16 64(CX), K1, Z5
+	VPSLLD    $0x10, Z5, Z6
+	VPANDD    Z0, Z5, Z5
+	VCMPPS    $0x03, Z5, Z6, K1
+	KORTESTW  K1, K1
+	JNZ       nan
+	VRANGEPS  $0x05, Z6, Z3, Z0
+	VMOVAPS   Z0, Z3
+	VRANGEPS  $0x05, Z5, Z4, Z0
+	VMOVAPS   Z0, Z4
+	SUBQ      $+32, AX
 
 usual_fold:
-	VRANGEPS   $0x05, Z2, Z0, Z0
-	VRANGEPS   $0x05, Z3, Z1, Z1
-	VRANGEPS   $0x05, Z1, Z0, Z0
-	VSHUFF64X2 $0x4e, Z0, Z0, Z1
-	VRANGEPS   $0x05, Z1, Z0, Z0
+	VRANGEPS   $0x05, Z3, Z1, Z0
+	VRANGEPS   $0x05, Z4, Z2, Z1
+	VSHUFF64X2 $0x44, Z1, Z0, Z2
+	VSHUFF64X2 $0xee, Z1, Z0, Z0
+	VRANGEPS   $0x05, Z0, Z2, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VRANGEPS   $0x05, Z1, Z0, Z0
 	VPERMILPS  $0x4e, Z0, Z1
 	VRANGEPS   $0x05, Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
+	VRANGEPS   $0x05, Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
 	VRANGEPS   $0x05, Z1, Z0, Z0
 	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
@@ -24744,188 +26330,473 @@ usual_fold:
 nan:
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
-	VMOVUPS all32_ff800000<>+0(SB), Z0
 	VMOVUPS all32_ff800000<>+0(SB), Z1
 	VMOVUPS all32_ff800000<>+0(SB), Z2
 	VMOVUPS all32_ff800000<>+0(SB), Z3
+	VMOVUPS all32_ff800000<>+0(SB), Z4
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VPMOVZXWD  (CX), Z4
-	VPSLLD     $0x10, Z4, Z4
-	VPMOVZXWD  32(CX), Z20
-	VPSLLD     $0x10, Z20, Z20
-	VCMPPS     $0x03, Z4, Z0, K1
-	VADDPS     Z4, Z0, Z21
-	VMAXPS     Z4, Z0, Z22
-	VMAXPS     Z0, Z4, Z0
-	VPANDD     Z0, Z22, Z0
-	VBLENDMPS  Z21, Z0, K1, Z5
-	VMOVAPS    Z5, Z0
-	VCMPPS     $0x03, Z20, Z1, K1
-	VADDPS     Z20, Z1, Z4
-	VMAXPS     Z20, Z1, Z21
-	VMAXPS     Z1, Z20, Z1
-	VPANDD     Z1, Z21, Z1
-	VBLENDMPS  Z4, Z1, K1, Z6
-	VMOVAPS    Z6, Z1
-	VPMOVZXWD  64(CX), Z4
-	VPSLLD     $0x10, Z4, Z4
-	VPMOVZXWD  96(CX), Z20
-	VPSLLD     $0x10, Z20, Z20
-	VCMPPS     $0x03, Z4, Z2, K1
-	VADDPS     Z4, Z2, Z21
-	VMAXPS     Z4, Z2, Z22
-	VMAXPS     Z2, Z4, Z2
+	VMOVUPS    (CX), Z5
+	VPSLLD     $0x10, Z5, Z6
+	VPANDD     Z0, Z5, Z5
+	VCMPPS     $0x03, Z6, Z1, K1
+	VADDPS     Z6, Z1, Z22
+	VMAXPS     Z6, Z1, Z23
+	VMAXPS     Z1, Z6, Z1
+	VPANDD     Z1, Z23, Z1
+	VBLENDMPS  Z22, Z1, K1, Z7
+	VMOVAPS    Z7, Z1
+	VCMPPS     $0x03, Z5, Z2, K1
+	VADDPS     Z5, Z2, Z6
+	VMAXPS     Z5, Z2, Z22
+	VMAXPS     Z2, Z5, Z2
 	VPANDD     Z2, Z22, Z2
-	VBLENDMPS  Z21, Z2, K1, Z7
-	VMOVAPS    Z7, Z2
-	VCMPPS     $0x03, Z20, Z3, K1
-	VADDPS     Z20, Z3, Z4
-	VMAXPS     Z20, Z3, Z21
-	VMAXPS     Z3, Z20, Z3
-	VPANDD     Z3, Z21, Z3
-	VBLENDMPS  Z4, Z3, K1, Z8
-	VMOVAPS    Z8, Z3
+	VBLENDMPS  Z6, Z2, K1, Z8
+	VMOVAPS    Z8, Z2
+	VMOVUPS    64(CX), Z5
+	VPSLLD     $0x10, Z5, Z6
+	VPANDD     Z0, Z5, Z5
+	VCMPPS     $0x03, Z6, Z3, K1
+	VADDPS     Z6, Z3, Z22
+	VMAXPS     Z6, Z3, Z23
+	VMAXPS     Z3, Z6, Z3
+	VPANDD     Z3, Z23, Z3
+	VBLENDMPS  Z22, Z3, K1, Z9
+	VMOVAPS    Z9, Z3
+	VCMPPS     $0x03, Z5, Z4, K1
+	VADDPS     Z5, Z4, Z6
+	VMAXPS     Z5, Z4, Z22
+	VMAXPS     Z4, Z5, Z4
+	VPANDD     Z4, Z22, Z4
+	VBLENDMPS  Z6, Z4, K1, Z10
+	VMOVAPS    Z10, Z4
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
 	JGE        many
 
 rest:
-	TESTQ       AX, AX
-	JLE         fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z4
-	VPMOVZXWD.Z (CX), K1, Z5
-	VPSLLD      $0x10, Z5, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z0, K1
-	VADDPS      Z4, Z0, Z5
-	VMAXPS      Z4, Z0, Z6
-	VMAXPS      Z0, Z4, Z0
-	VPANDD      Z0, Z6, Z0
-	VBLENDMPS   Z5, Z0, K1, Z9
-	VMOVAPS     Z9, Z0
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z4
-	VPMOVZXWD.Z 32(CX), K1, Z5
-	VPSLLD      $0x10, Z5, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z1, K1
-	VADDPS      Z4, Z1, Z5
-	VMAXPS      Z4, Z1, Z6
-	VMAXPS      Z1, Z4, Z1
-	VPANDD      Z1, Z6, Z1
-	VBLENDMPS   Z5, Z1, K1, Z10
-	VMOVAPS     Z10, Z1
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z4
-	VPMOVZXWD.Z 64(CX), K1, Z5
-	VPSLLD      $0x10, Z5, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z2, K1
-	VADDPS      Z4, Z2, Z5
-	VMAXPS      Z4, Z2, Z6
-	VMAXPS      Z2, Z4, Z2
-	VPANDD      Z2, Z6, Z2
-	VBLENDMPS   Z5, Z2, K1, Z11
-	VMOVAPS     Z11, Z2
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z4
-	VPMOVZXWD.Z 96(CX), K1, Z5
-	VPSLLD      $0x10, Z5, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z3, K1
-	VADDPS      Z4, Z3, Z5
-	VMAXPS      Z4, Z3, Z6
-	VMAXPS      Z3, Z4, Z3
-	VPANDD      Z3, Z6, Z3
-	VBLENDMPS   Z5, Z3, K1, Z12
-	VMOVAPS     Z12, Z3
-	SUBQ        $+16, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_ff80ff80<>+0(SB), Z5
+	VMOVDQU16 (CX), K1, Z5
+	VPSLLD    $0x10, Z5, Z6
+	VPANDD    Z0, Z5, Z5
+	VCMPPS    $0x03, Z6, Z1, K1
+	VADDPS    Z6, Z1, Z7
+	VMAXPS    Z6, Z1, Z8
+	VMAXPS    Z1, Z6, Z1
+	VPANDD    Z1, Z8, Z1
+	VBLENDMPS Z7, Z1, K1, Z11
+	VMOVAPS   Z11, Z1
+	VCMPPS    $0x03, Z5, Z2, K1
+	VADDPS    Z5, Z2, Z6
+	VMAXPS    Z5, Z2, Z7
+	VMAXPS    Z2, Z5, Z2
+	VPANDD    Z2, Z7, Z2
+	VBLENDMPS Z6, Z2, K1, Z12
+	VMOVAPS   Z12, Z2
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_ff80ff80<>+0(SB), Z5
+	VMOVDQU16 64(CX), K1, Z5
+	VPSLLD    $0x10, Z5, Z6
+	VPANDD    Z0, Z5, Z0
+	VCMPPS    $0x03, Z6, Z3, K1
+	VADDPS    Z6, Z3, Z5
+	VMAXPS    Z6, Z3, Z7
+	VMAXPS    Z3, Z6, Z3
+	VPANDD    Z3, Z7, Z3
+	VBLENDMPS Z5, Z3, K1, Z13
+	VMOVAPS   Z13, Z3
+	VCMPPS    $0x03, Z0, Z4, K1
+	VADDPS    Z0, Z4, Z5
+	VMAXPS    Z0, Z4, Z6
+	VMAXPS    Z4, Z0, Z0
+	VPANDD    Z0, Z6, Z0
+	VBLENDMPS Z5, Z0, K1, Z14
+	VMOVAPS   Z14, Z4
+	SUBQ      $+32, AX
 
 fold:
-	VCMPPS     $0x03, Z2, Z0, K1
-	VADDPS     Z2, Z0, Z4
-	VMAXPS     Z2, Z0, Z5
-	VMAXPS     Z0, Z2, Z0
-	VPANDD     Z0, Z5, Z0
-	VBLENDMPS  Z4, Z0, K1, Z13
 	VCMPPS     $0x03, Z3, Z1, K1
 	VADDPS     Z3, Z1, Z0
-	VMAXPS     Z3, Z1, Z2
+	VMAXPS     Z3, Z1, Z5
 	VMAXPS     Z1, Z3, Z1
-	VPANDD     Z1, Z2, Z1
-	VBLENDMPS  Z0, Z1, K1, Z14
-	VCMPPS     $0x03, Z14, Z13, K1
-	VADDPS     Z14, Z13, Z0
-	VMAXPS     Z14, Z13, Z1
-	VMAXPS     Z13, Z14, Z2
-	VPANDD     Z2, Z1, Z1
+	VPANDD     Z1, Z5, Z1
 	VBLENDMPS  Z0, Z1, K1, Z15
-	VSHUFF64X2 $0x4e, Z15, Z15, Z0
-	VCMPPS     $0x03, Z0, Z15, K1
-	VADDPS     Z0, Z15, Z1
-	VMAXPS     Z0, Z15, Z2
-	VMAXPS     Z15, Z0, Z0
-	VPANDD     Z0, Z2, Z0
-	VBLENDMPS  Z1, Z0, K1, Z16
-	VSHUFF64X2 $0xb1, Z16, Z16, Z0
-	VCMPPS     $0x03, Z0, Z16, K1
-	VADDPS     Z0, Z16, Z1
-	VMAXPS     Z0, Z16, Z2
-	VMAXPS     Z16, Z0, Z0
-	VPANDD     Z0, Z2, Z0
-	VBLENDMPS  Z1, Z0, K1, Z17
-	VPERMILPS  $0x4e, Z17, Z0
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z0
+	VMAXPS     Z4, Z2, Z1
+	VMAXPS     Z2, Z4, Z2
+	VPANDD     Z2, Z1, Z1
+	VBLENDMPS  Z0, Z1, K1, Z16
+	VSHUFF64X2 $0x44, Z16, Z15, Z0
+	VSHUFF64X2 $0xee, Z16, Z15, Z1
+	VCMPPS     $0x03, Z1, Z0, K1
+	VADDPS     Z1, Z0, Z2
+	VMAXPS     Z1, Z0, Z3
+	VMAXPS     Z0, Z1, Z0
+	VPANDD     Z0, Z3, Z0
+	VBLENDMPS  Z2, Z0, K1, Z17
+	VSHUFF64X2 $0xb1, Z17, Z17, Z0
 	VCMPPS     $0x03, Z0, Z17, K1
 	VADDPS     Z0, Z17, Z1
 	VMAXPS     Z0, Z17, Z2
 	VMAXPS     Z17, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z18
-	VPERMILPS  $0xb1, Z18, Z0
+	VPERMILPS  $0x4e, Z18, Z0
 	VCMPPS     $0x03, Z0, Z18, K1
 	VADDPS     Z0, Z18, Z1
 	VMAXPS     Z0, Z18, Z2
 	VMAXPS     Z18, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
+	VPERMILPS  $0xb1, Z19, Z0
+	VCMPPS     $0x03, Z0, Z19, K1
+	VADDPS     Z0, Z19, Z1
+	VMAXPS     Z0, Z19, Z2
+	VMAXPS     Z19, Z0, Z0
+	VPANDD     Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z20
+	VSHUFF64X2 $0x4e, Z20, Z20, Z0
+	VCMPPS     $0x03, Z0, Z20, K1
+	VADDPS     Z0, Z20, Z1
+	VMAXPS     Z0, Z20, Z2
+	VMAXPS     Z20, Z0, Z0
+	VPANDD     Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z21
 	MOVQ       d+8(FP), AX
-	VMOVSS     X19, (AX)
+	VMOVSS     X21, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_ff80ff80<>+0(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+4(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+8(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+12(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+16(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+20(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+24(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+28(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+32(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+36(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+40(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+44(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+48(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+52(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+56(SB)/4, $0xff80ff80
+DATA all32_ff80ff80<>+60(SB)/4, $0xff80ff80
+GLOBL all32_ff80ff80<>(SB), RODATA|NOPTR, $64
+
+// func greatestRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·greatestRowsBf16AVX512(SB), NOSPLIT, $0-40
+	VMOVUPS all32_ffff0000<>+0(SB), Z0
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	MOVQ    d+8(FP), DX
+	MOVQ    c+32(FP), BX
+	MOVQ    b+24(FP), SI
+	VMOVSS  (SI), X1
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_ff800000<>+0(SB), Z2
+	VMOVUPS all32_ff800000<>+0(SB), Z3
+	VMOVUPS all32_ff800000<>+0(SB), Z4
+	VMOVUPS all32_ff800000<>+0(SB), Z5
+	CMPQ    DI, $+64
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VMOVUPS    (R8), Z6
+	VPSLLD     $0x10, Z6, Z7
+	VPANDD     Z0, Z6, Z6
+	VCMPPS     $0x03, Z6, Z7, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPS   $0x05, Z7, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VRANGEPS   $0x05, Z6, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VMOVUPS    64(R8), Z6
+	VPSLLD     $0x10, Z6, Z7
+	VPANDD     Z0, Z6, Z6
+	VCMPPS     $0x03, Z6, Z7, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPS   $0x05, Z7, Z4, Z4
+	VMOVAPS    Z4, Z4
+	VRANGEPS   $0x05, Z6, Z5, Z5
+	VMOVAPS    Z5, Z5
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        usual_many
+
+usual_rest:
+	TESTQ     DI, DI
+	JLE       usual_fold
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU64 all32_ff80ff80<>+0(SB), Z6
+	VMOVDQU16 (R8), K1, Z6
+	VPSLLD    $0x10, Z6, Z7
+	VPANDD    Z0, Z6, Z6
+	VCMPPS    $0x03, Z6, Z7, K1
+	KORTESTW  K1, K1
+	JNZ       nan
+	VRANGEPS  $0x05, Z7, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VRANGEPS  $0x05, Z6, Z3, Z3
+	VMOVAPS   Z3, Z3
+	SUBQ      $+32, DI
+	TESTQ     DI, DI
+	JLE       usual_fold
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU64 all32_ff80ff80<>+0(SB), Z6
+	VMOVDQU16 64(R8), K1, Z6
+	VPSLLD    $0x10, Z6, Z7
+	VPANDD    Z0, Z6, Z6
+	VCMPPS    $0x03, Z6, Z7, K1
+	KORTESTW  K1, K1
+	JNZ       nan
+	VRANGEPS  $0x05, Z7, Z4, Z4
+	VMOVAPS   Z4, Z4
+	VRANGEPS  $0x05, Z6, Z5, Z5
+	VMOVAPS   Z5, Z5
+	SUBQ      $+32, DI
+
+usual_fold:
+	VRANGEPS   $0x05, Z4, Z2, Z2
+	VRANGEPS   $0x05, Z5, Z3, Z3
+	VSHUFF64X2 $0x44, Z3, Z2, Z4
+	VSHUFF64X2 $0xee, Z3, Z2, Z2
+	VRANGEPS   $0x05, Z2, Z4, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VRANGEPS   $0x05, Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VRANGEPS   $0x05, Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VRANGEPS   $0x05, Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VRANGEPS   $0x05, Z3, Z2, Z2
+	VCMPPS     $0x03, Z2, Z1, K1
+	VADDPS     Z2, Z1, Z3
+	VMAXPS     Z2, Z1, Z4
+	VMAXPS     Z1, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K1, Z8
+	VMOVSS     X8, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_ff800000<>+0(SB), Z2
+	VMOVUPS all32_ff800000<>+0(SB), Z3
+	VMOVUPS all32_ff800000<>+0(SB), Z4
+	VMOVUPS all32_ff800000<>+0(SB), Z5
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VMOVUPS    (R8), Z6
+	VPSLLD     $0x10, Z6, Z7
+	VPANDD     Z0, Z6, Z6
+	VCMPPS     $0x03, Z7, Z2, K1
+	VADDPS     Z7, Z2, Z25
+	VMAXPS     Z7, Z2, Z26
+	VMAXPS     Z2, Z7, Z2
+	VPANDD     Z2, Z26, Z2
+	VBLENDMPS  Z25, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VCMPPS     $0x03, Z6, Z3, K1
+	VADDPS     Z6, Z3, Z7
+	VMAXPS     Z6, Z3, Z25
+	VMAXPS     Z3, Z6, Z3
+	VPANDD     Z3, Z25, Z3
+	VBLENDMPS  Z7, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	VMOVUPS    64(R8), Z6
+	VPSLLD     $0x10, Z6, Z7
+	VPANDD     Z0, Z6, Z6
+	VCMPPS     $0x03, Z7, Z4, K1
+	VADDPS     Z7, Z4, Z25
+	VMAXPS     Z7, Z4, Z26
+	VMAXPS     Z4, Z7, Z4
+	VPANDD     Z4, Z26, Z4
+	VBLENDMPS  Z25, Z4, K1, Z11
+	VMOVAPS    Z11, Z4
+	VCMPPS     $0x03, Z6, Z5, K1
+	VADDPS     Z6, Z5, Z7
+	VMAXPS     Z6, Z5, Z25
+	VMAXPS     Z5, Z6, Z5
+	VPANDD     Z5, Z25, Z5
+	VBLENDMPS  Z7, Z5, K1, Z12
+	VMOVAPS    Z12, Z5
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU64 all32_ff80ff80<>+0(SB), Z6
+	VMOVDQU16 (R8), K1, Z6
+	VPSLLD    $0x10, Z6, Z7
+	VPANDD    Z0, Z6, Z6
+	VCMPPS    $0x03, Z7, Z2, K1
+	VADDPS    Z7, Z2, Z25
+	VMAXPS    Z7, Z2, Z26
+	VMAXPS    Z2, Z7, Z2
+	VPANDD    Z2, Z26, Z2
+	VBLENDMPS Z25, Z2, K1, Z13
+	VMOVAPS   Z13, Z2
+	VCMPPS    $0x03, Z6, Z3, K1
+	VADDPS    Z6, Z3, Z7
+	VMAXPS    Z6, Z3, Z25
+	VMAXPS    Z3, Z6, Z3
+	VPANDD    Z3, Z25, Z3
+	VBLENDMPS Z7, Z3, K1, Z14
+	VMOVAPS   Z14, Z3
+	SUBQ      $+32, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU64 all32_ff80ff80<>+0(SB), Z6
+	VMOVDQU16 64(R8), K1, Z6
+	VPSLLD    $0x10, Z6, Z7
+	VPANDD    Z0, Z6, Z6
+	VCMPPS    $0x03, Z7, Z4, K1
+	VADDPS    Z7, Z4, Z25
+	VMAXPS    Z7, Z4, Z26
+	VMAXPS    Z4, Z7, Z4
+	VPANDD    Z4, Z26, Z4
+	VBLENDMPS Z25, Z4, K1, Z15
+	VMOVAPS   Z15, Z4
+	VCMPPS    $0x03, Z6, Z5, K1
+	VADDPS    Z6, Z5, Z7
+	VMAXPS    Z6, Z5, Z25
+	VMAXPS    Z5, Z6, Z5
+	VPANDD    Z5, Z25, Z5
+	VBLENDMPS Z7, Z5, K1, Z16
+	VMOVAPS   Z16, Z5
+	SUBQ      $+32, DI
+
+fold:
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z6
+	VMAXPS     Z4, Z2, Z7
+	VMAXPS     Z2, Z4, Z2
+	VPANDD     Z2, Z7, Z2
+	VBLENDMPS  Z6, Z2, K1, Z17
+	VCMPPS     $0x03, Z5, Z3, K1
+	VADDPS     Z5, Z3, Z2
+	VMAXPS     Z5, Z3, Z4
+	VMAXPS     Z3, Z5, Z3
+	VPANDD     Z3, Z4, Z3
+	VBLENDMPS  Z2, Z3, K1, Z18
+	VSHUFF64X2 $0x44, Z18, Z17, Z2
+	VSHUFF64X2 $0xee, Z18, Z17, Z3
+	VCMPPS     $0x03, Z3, Z2, K1
+	VADDPS     Z3, Z2, Z4
+	VMAXPS     Z3, Z2, Z5
+	VMAXPS     Z2, Z3, Z2
+	VPANDD     Z2, Z5, Z2
+	VBLENDMPS  Z4, Z2, K1, Z19
+	VSHUFF64X2 $0xb1, Z19, Z19, Z2
+	VCMPPS     $0x03, Z2, Z19, K1
+	VADDPS     Z2, Z19, Z3
+	VMAXPS     Z2, Z19, Z4
+	VMAXPS     Z19, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K1, Z20
+	VPERMILPS  $0x4e, Z20, Z2
+	VCMPPS     $0x03, Z2, Z20, K1
+	VADDPS     Z2, Z20, Z3
+	VMAXPS     Z2, Z20, Z4
+	VMAXPS     Z20, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K1, Z21
+	VPERMILPS  $0xb1, Z21, Z2
+	VCMPPS     $0x03, Z2, Z21, K1
+	VADDPS     Z2, Z21, Z3
+	VMAXPS     Z2, Z21, Z4
+	VMAXPS     Z21, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K1, Z22
+	VSHUFF64X2 $0x4e, Z22, Z22, Z2
+	VCMPPS     $0x03, Z2, Z22, K1
+	VADDPS     Z2, Z22, Z3
+	VMAXPS     Z2, Z22, Z4
+	VMAXPS     Z22, Z2, Z2
+	VPANDD     Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K1, Z23
+	VCMPPS     $0x03, Z23, Z1, K1
+	VADDPS     Z23, Z1, Z2
+	VMAXPS     Z23, Z1, Z3
+	VMAXPS     Z1, Z23, Z4
+	VPANDD     Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K1, Z24
+	VMOVSS     X24, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
 
 done:
 	VZEROUPPER
@@ -24934,130 +26805,99 @@ done:
 // func leastBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastBf16AVX512(SB), NOSPLIT, $0-40
+	VMOVUPS all32_ffff0000<>+0(SB), Z0
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
-	VMOVUPS all32_7f800000<>+0(SB), Z0
 	VMOVUPS all32_7f800000<>+0(SB), Z1
 	VMOVUPS all32_7f800000<>+0(SB), Z2
 	VMOVUPS all32_7f800000<>+0(SB), Z3
+	VMOVUPS all32_7f800000<>+0(SB), Z4
 	CMPQ    AX, $+64
 	JLT     usual_rest
 
 usual_many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VPMOVZXWD  (CX), Z4
-	VPSLLD     $0x10, Z4, Z4
-	VPMOVZXWD  32(CX), Z20
-	VPSLLD     $0x10, Z20, Z20
-	VCMPPS     $0x03, Z20, Z4, K1
+	VMOVUPS    (CX), Z5
+	VPSLLD     $0x10, Z5, Z6
+	VPANDD     Z0, Z5, Z5
+	VCMPPS     $0x03, Z5, Z6, K1
 	KORTESTW   K1, K1
 	JNZ        nan
-	VRANGEPS   $0x04, Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
-	VRANGEPS   $0x04, Z20, Z1, Z1
+	VRANGEPS   $0x04, Z6, Z1, Z1
 	VMOVAPS    Z1, Z1
-	VPMOVZXWD  64(CX), Z4
-	VPSLLD     $0x10, Z4, Z4
-	VPMOVZXWD  96(CX), Z20
-	VPSLLD     $0x10, Z20, Z20
-	VCMPPS     $0x03, Z20, Z4, K1
+	VRANGEPS   $0x04, Z5, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVUPS    64(CX), Z5
+	VPSLLD     $0x10, Z5, Z6
+	VPANDD     Z0, Z5, Z5
+	VCMPPS     $0x03, Z5, Z6, K1
 	KORTESTW   K1, K1
 	JNZ        nan
-	VRANGEPS   $0x04, Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
-	VRANGEPS   $0x04, Z20, Z3, Z3
+	VRANGEPS   $0x04, Z6, Z3, Z3
 	VMOVAPS    Z3, Z3
+	VRANGEPS   $0x04, Z5, Z4, Z4
+	VMOVAPS    Z4, Z4
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
 	JGE        usual_many
 
 usual_rest:
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z4
-	VPMOVZXWD.Z (CX), K1, Z20
-	VPSLLD      $0x10, Z20, Z20
-	VMOVAPS     Z20, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x04, Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z4
-	VPMOVZXWD.Z 32(CX), K1, Z20
-	VPSLLD      $0x10, Z20, Z20
-	VMOVAPS     Z20, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x04, Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z4
-	VPMOVZXWD.Z 64(CX), K1, Z20
-	VPSLLD      $0x10, Z20, Z20
-	VMOVAPS     Z20, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x04, Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z4
-	VPMOVZXWD.Z 96(CX), K1, Z20
-	VPSLLD      $0x10, Z20, Z20
-	VMOVAPS     Z20, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x04, Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
-	SUBQ        $+16, AX
+	TESTQ     AX, AX
+	JLE       usual_fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_7f807f80<>+0(SB), Z5
+	VMOVDQU16 (CX), K1, Z5
+	VPSLLD    $0x10, Z5, Z6
+	VPANDD    Z0, Z5, Z5
+	VCMPPS    $0x03, Z5, Z6, K1
+	KORTESTW  K1, K1
+	JNZ       nan
+	VRANGEPS  $0x04, Z6, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VRANGEPS  $0x04, Z5, Z2, Z2
+	VMOVAPS   Z2, Z2
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       usual_fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_7f807f80<>+0(SB), Z5
+	VMOVDQU16 64(CX), K1, Z5
+	VPSLLD    $0x10, Z5, Z6
+	VPANDD    Z0, Z5, Z5
+	VCMPPS    $0x03, Z5, Z6, K1
+	KORTESTW  K1, K1
+	JNZ       nan
+	VRANGEPS  $0x04, Z6, Z3, Z0
+	VMOVAPS   Z0, Z3
+	VRANGEPS  $0x04, Z5, Z4, Z0
+	VMOVAPS   Z0, Z4
+	SUBQ      $+32, AX
 
 usual_fold:
-	VRANGEPS   $0x04, Z2, Z0, Z0
-	VRANGEPS   $0x04, Z3, Z1, Z1
-	VRANGEPS   $0x04, Z1, Z0, Z0
-	VSHUFF64X2 $0x4e, Z0, Z0, Z1
-	VRANGEPS   $0x04, Z1, Z0, Z0
+	VRANGEPS   $0x04, Z3, Z1, Z0
+	VRANGEPS   $0x04, Z4, Z2, Z1
+	VSHUFF64X2 $0x44, Z1, Z0, Z2
+	VSHUFF64X2 $0xee, Z1, Z0, Z0
+	VRANGEPS   $0x04, Z0, Z2, Z0
 	VSHUFF64X2 $0xb1, Z0, Z0, Z1
 	VRANGEPS   $0x04, Z1, Z0, Z0
 	VPERMILPS  $0x4e, Z0, Z1
 	VRANGEPS   $0x04, Z1, Z0, Z0
 	VPERMILPS  $0xb1, Z0, Z1
+	VRANGEPS   $0x04, Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
 	VRANGEPS   $0x04, Z1, Z0, Z0
 	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
@@ -25066,188 +26906,473 @@ usual_fold:
 nan:
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
-	VMOVUPS all32_7f800000<>+0(SB), Z0
 	VMOVUPS all32_7f800000<>+0(SB), Z1
 	VMOVUPS all32_7f800000<>+0(SB), Z2
 	VMOVUPS all32_7f800000<>+0(SB), Z3
+	VMOVUPS all32_7f800000<>+0(SB), Z4
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VPMOVZXWD  (CX), Z4
-	VPSLLD     $0x10, Z4, Z4
-	VPMOVZXWD  32(CX), Z20
-	VPSLLD     $0x10, Z20, Z20
-	VCMPPS     $0x03, Z4, Z0, K1
-	VADDPS     Z4, Z0, Z21
-	VMINPS     Z4, Z0, Z22
-	VMINPS     Z0, Z4, Z0
-	VPORD      Z0, Z22, Z0
-	VBLENDMPS  Z21, Z0, K1, Z5
-	VMOVAPS    Z5, Z0
-	VCMPPS     $0x03, Z20, Z1, K1
-	VADDPS     Z20, Z1, Z4
-	VMINPS     Z20, Z1, Z21
-	VMINPS     Z1, Z20, Z1
-	VPORD      Z1, Z21, Z1
-	VBLENDMPS  Z4, Z1, K1, Z6
-	VMOVAPS    Z6, Z1
-	VPMOVZXWD  64(CX), Z4
-	VPSLLD     $0x10, Z4, Z4
-	VPMOVZXWD  96(CX), Z20
-	VPSLLD     $0x10, Z20, Z20
-	VCMPPS     $0x03, Z4, Z2, K1
-	VADDPS     Z4, Z2, Z21
-	VMINPS     Z4, Z2, Z22
-	VMINPS     Z2, Z4, Z2
+	VMOVUPS    (CX), Z5
+	VPSLLD     $0x10, Z5, Z6
+	VPANDD     Z0, Z5, Z5
+	VCMPPS     $0x03, Z6, Z1, K1
+	VADDPS     Z6, Z1, Z22
+	VMINPS     Z6, Z1, Z23
+	VMINPS     Z1, Z6, Z1
+	VPORD      Z1, Z23, Z1
+	VBLENDMPS  Z22, Z1, K1, Z7
+	VMOVAPS    Z7, Z1
+	VCMPPS     $0x03, Z5, Z2, K1
+	VADDPS     Z5, Z2, Z6
+	VMINPS     Z5, Z2, Z22
+	VMINPS     Z2, Z5, Z2
 	VPORD      Z2, Z22, Z2
-	VBLENDMPS  Z21, Z2, K1, Z7
-	VMOVAPS    Z7, Z2
-	VCMPPS     $0x03, Z20, Z3, K1
-	VADDPS     Z20, Z3, Z4
-	VMINPS     Z20, Z3, Z21
-	VMINPS     Z3, Z20, Z3
-	VPORD      Z3, Z21, Z3
-	VBLENDMPS  Z4, Z3, K1, Z8
-	VMOVAPS    Z8, Z3
+	VBLENDMPS  Z6, Z2, K1, Z8
+	VMOVAPS    Z8, Z2
+	VMOVUPS    64(CX), Z5
+	VPSLLD     $0x10, Z5, Z6
+	VPANDD     Z0, Z5, Z5
+	VCMPPS     $0x03, Z6, Z3, K1
+	VADDPS     Z6, Z3, Z22
+	VMINPS     Z6, Z3, Z23
+	VMINPS     Z3, Z6, Z3
+	VPORD      Z3, Z23, Z3
+	VBLENDMPS  Z22, Z3, K1, Z9
+	VMOVAPS    Z9, Z3
+	VCMPPS     $0x03, Z5, Z4, K1
+	VADDPS     Z5, Z4, Z6
+	VMINPS     Z5, Z4, Z22
+	VMINPS     Z4, Z5, Z4
+	VPORD      Z4, Z22, Z4
+	VBLENDMPS  Z6, Z4, K1, Z10
+	VMOVAPS    Z10, Z4
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
 	JGE        many
 
 rest:
-	TESTQ       AX, AX
-	JLE         fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z4
-	VPMOVZXWD.Z (CX), K1, Z5
-	VPSLLD      $0x10, Z5, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z0, K1
-	VADDPS      Z4, Z0, Z5
-	VMINPS      Z4, Z0, Z6
-	VMINPS      Z0, Z4, Z0
-	VPORD       Z0, Z6, Z0
-	VBLENDMPS   Z5, Z0, K1, Z9
-	VMOVAPS     Z9, Z0
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z4
-	VPMOVZXWD.Z 32(CX), K1, Z5
-	VPSLLD      $0x10, Z5, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z1, K1
-	VADDPS      Z4, Z1, Z5
-	VMINPS      Z4, Z1, Z6
-	VMINPS      Z1, Z4, Z1
-	VPORD       Z1, Z6, Z1
-	VBLENDMPS   Z5, Z1, K1, Z10
-	VMOVAPS     Z10, Z1
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z4
-	VPMOVZXWD.Z 64(CX), K1, Z5
-	VPSLLD      $0x10, Z5, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z2, K1
-	VADDPS      Z4, Z2, Z5
-	VMINPS      Z4, Z2, Z6
-	VMINPS      Z2, Z4, Z2
-	VPORD       Z2, Z6, Z2
-	VBLENDMPS   Z5, Z2, K1, Z11
-	VMOVAPS     Z11, Z2
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z4
-	VPMOVZXWD.Z 96(CX), K1, Z5
-	VPSLLD      $0x10, Z5, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z3, K1
-	VADDPS      Z4, Z3, Z5
-	VMINPS      Z4, Z3, Z6
-	VMINPS      Z3, Z4, Z3
-	VPORD       Z3, Z6, Z3
-	VBLENDMPS   Z5, Z3, K1, Z12
-	VMOVAPS     Z12, Z3
-	SUBQ        $+16, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_7f807f80<>+0(SB), Z5
+	VMOVDQU16 (CX), K1, Z5
+	VPSLLD    $0x10, Z5, Z6
+	VPANDD    Z0, Z5, Z5
+	VCMPPS    $0x03, Z6, Z1, K1
+	VADDPS    Z6, Z1, Z7
+	VMINPS    Z6, Z1, Z8
+	VMINPS    Z1, Z6, Z1
+	VPORD     Z1, Z8, Z1
+	VBLENDMPS Z7, Z1, K1, Z11
+	VMOVAPS   Z11, Z1
+	VCMPPS    $0x03, Z5, Z2, K1
+	VADDPS    Z5, Z2, Z6
+	VMINPS    Z5, Z2, Z7
+	VMINPS    Z2, Z5, Z2
+	VPORD     Z2, Z7, Z2
+	VBLENDMPS Z6, Z2, K1, Z12
+	VMOVAPS   Z12, Z2
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       fold
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU64 all32_7f807f80<>+0(SB), Z5
+	VMOVDQU16 64(CX), K1, Z5
+	VPSLLD    $0x10, Z5, Z6
+	VPANDD    Z0, Z5, Z0
+	VCMPPS    $0x03, Z6, Z3, K1
+	VADDPS    Z6, Z3, Z5
+	VMINPS    Z6, Z3, Z7
+	VMINPS    Z3, Z6, Z3
+	VPORD     Z3, Z7, Z3
+	VBLENDMPS Z5, Z3, K1, Z13
+	VMOVAPS   Z13, Z3
+	VCMPPS    $0x03, Z0, Z4, K1
+	VADDPS    Z0, Z4, Z5
+	VMINPS    Z0, Z4, Z6
+	VMINPS    Z4, Z0, Z0
+	VPORD     Z0, Z6, Z0
+	VBLENDMPS Z5, Z0, K1, Z14
+	VMOVAPS   Z14, Z4
+	SUBQ      $+32, AX
 
 fold:
-	VCMPPS     $0x03, Z2, Z0, K1
-	VADDPS     Z2, Z0, Z4
-	VMINPS     Z2, Z0, Z5
-	VMINPS     Z0, Z2, Z0
-	VPORD      Z0, Z5, Z0
-	VBLENDMPS  Z4, Z0, K1, Z13
 	VCMPPS     $0x03, Z3, Z1, K1
 	VADDPS     Z3, Z1, Z0
-	VMINPS     Z3, Z1, Z2
+	VMINPS     Z3, Z1, Z5
 	VMINPS     Z1, Z3, Z1
-	VPORD      Z1, Z2, Z1
-	VBLENDMPS  Z0, Z1, K1, Z14
-	VCMPPS     $0x03, Z14, Z13, K1
-	VADDPS     Z14, Z13, Z0
-	VMINPS     Z14, Z13, Z1
-	VMINPS     Z13, Z14, Z2
-	VPORD      Z2, Z1, Z1
+	VPORD      Z1, Z5, Z1
 	VBLENDMPS  Z0, Z1, K1, Z15
-	VSHUFF64X2 $0x4e, Z15, Z15, Z0
-	VCMPPS     $0x03, Z0, Z15, K1
-	VADDPS     Z0, Z15, Z1
-	VMINPS     Z0, Z15, Z2
-	VMINPS     Z15, Z0, Z0
-	VPORD      Z0, Z2, Z0
-	VBLENDMPS  Z1, Z0, K1, Z16
-	VSHUFF64X2 $0xb1, Z16, Z16, Z0
-	VCMPPS     $0x03, Z0, Z16, K1
-	VADDPS     Z0, Z16, Z1
-	VMINPS     Z0, Z16, Z2
-	VMINPS     Z16, Z0, Z0
-	VPORD      Z0, Z2, Z0
-	VBLENDMPS  Z1, Z0, K1, Z17
-	VPERMILPS  $0x4e, Z17, Z0
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z0
+	VMINPS     Z4, Z2, Z1
+	VMINPS     Z2, Z4, Z2
+	VPORD      Z2, Z1, Z1
+	VBLENDMPS  Z0, Z1, K1, Z16
+	VSHUFF64X2 $0x44, Z16, Z15, Z0
+	VSHUFF64X2 $0xee, Z16, Z15, Z1
+	VCMPPS     $0x03, Z1, Z0, K1
+	VADDPS     Z1, Z0, Z2
+	VMINPS     Z1, Z0, Z3
+	VMINPS     Z0, Z1, Z0
+	VPORD      Z0, Z3, Z0
+	VBLENDMPS  Z2, Z0, K1, Z17
+	VSHUFF64X2 $0xb1, Z17, Z17, Z0
 	VCMPPS     $0x03, Z0, Z17, K1
 	VADDPS     Z0, Z17, Z1
 	VMINPS     Z0, Z17, Z2
 	VMINPS     Z17, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z18
-	VPERMILPS  $0xb1, Z18, Z0
+	VPERMILPS  $0x4e, Z18, Z0
 	VCMPPS     $0x03, Z0, Z18, K1
 	VADDPS     Z0, Z18, Z1
 	VMINPS     Z0, Z18, Z2
 	VMINPS     Z18, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
+	VPERMILPS  $0xb1, Z19, Z0
+	VCMPPS     $0x03, Z0, Z19, K1
+	VADDPS     Z0, Z19, Z1
+	VMINPS     Z0, Z19, Z2
+	VMINPS     Z19, Z0, Z0
+	VPORD      Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z20
+	VSHUFF64X2 $0x4e, Z20, Z20, Z0
+	VCMPPS     $0x03, Z0, Z20, K1
+	VADDPS     Z0, Z20, Z1
+	VMINPS     Z0, Z20, Z2
+	VMINPS     Z20, Z0, Z0
+	VPORD      Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z21
 	MOVQ       d+8(FP), AX
-	VMOVSS     X19, (AX)
+	VMOVSS     X21, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_7f807f80<>+0(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+4(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+8(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+12(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+16(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+20(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+24(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+28(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+32(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+36(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+40(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+44(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+48(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+52(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+56(SB)/4, $0x7f807f80
+DATA all32_7f807f80<>+60(SB)/4, $0x7f807f80
+GLOBL all32_7f807f80<>(SB), RODATA|NOPTR, $64
+
+// func leastRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·leastRowsBf16AVX512(SB), NOSPLIT, $0-40
+	VMOVUPS all32_ffff0000<>+0(SB), Z0
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	MOVQ    d+8(FP), DX
+	MOVQ    c+32(FP), BX
+	MOVQ    b+24(FP), SI
+	VMOVSS  (SI), X1
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_7f800000<>+0(SB), Z2
+	VMOVUPS all32_7f800000<>+0(SB), Z3
+	VMOVUPS all32_7f800000<>+0(SB), Z4
+	VMOVUPS all32_7f800000<>+0(SB), Z5
+	CMPQ    DI, $+64
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VMOVUPS    (R8), Z6
+	VPSLLD     $0x10, Z6, Z7
+	VPANDD     Z0, Z6, Z6
+	VCMPPS     $0x03, Z6, Z7, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPS   $0x04, Z7, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VRANGEPS   $0x04, Z6, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VMOVUPS    64(R8), Z6
+	VPSLLD     $0x10, Z6, Z7
+	VPANDD     Z0, Z6, Z6
+	VCMPPS     $0x03, Z6, Z7, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPS   $0x04, Z7, Z4, Z4
+	VMOVAPS    Z4, Z4
+	VRANGEPS   $0x04, Z6, Z5, Z5
+	VMOVAPS    Z5, Z5
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        usual_many
+
+usual_rest:
+	TESTQ     DI, DI
+	JLE       usual_fold
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU64 all32_7f807f80<>+0(SB), Z6
+	VMOVDQU16 (R8), K1, Z6
+	VPSLLD    $0x10, Z6, Z7
+	VPANDD    Z0, Z6, Z6
+	VCMPPS    $0x03, Z6, Z7, K1
+	KORTESTW  K1, K1
+	JNZ       nan
+	VRANGEPS  $0x04, Z7, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VRANGEPS  $0x04, Z6, Z3, Z3
+	VMOVAPS   Z3, Z3
+	SUBQ      $+32, DI
+	TESTQ     DI, DI
+	JLE       usual_fold
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU64 all32_7f807f80<>+0(SB), Z6
+	VMOVDQU16 64(R8), K1, Z6
+	VPSLLD    $0x10, Z6, Z7
+	VPANDD    Z0, Z6, Z6
+	VCMPPS    $0x03, Z6, Z7, K1
+	KORTESTW  K1, K1
+	JNZ       nan
+	VRANGEPS  $0x04, Z7, Z4, Z4
+	VMOVAPS   Z4, Z4
+	VRANGEPS  $0x04, Z6, Z5, Z5
+	VMOVAPS   Z5, Z5
+	SUBQ      $+32, DI
+
+usual_fold:
+	VRANGEPS   $0x04, Z4, Z2, Z2
+	VRANGEPS   $0x04, Z5, Z3, Z3
+	VSHUFF64X2 $0x44, Z3, Z2, Z4
+	VSHUFF64X2 $0xee, Z3, Z2, Z2
+	VRANGEPS   $0x04, Z2, Z4, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VRANGEPS   $0x04, Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VRANGEPS   $0x04, Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VRANGEPS   $0x04, Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VRANGEPS   $0x04, Z3, Z2, Z2
+	VCMPPS     $0x03, Z2, Z1, K1
+	VADDPS     Z2, Z1, Z3
+	VMINPS     Z2, Z1, Z4
+	VMINPS     Z1, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K1, Z8
+	VMOVSS     X8, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_7f800000<>+0(SB), Z2
+	VMOVUPS all32_7f800000<>+0(SB), Z3
+	VMOVUPS all32_7f800000<>+0(SB), Z4
+	VMOVUPS all32_7f800000<>+0(SB), Z5
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VMOVUPS    (R8), Z6
+	VPSLLD     $0x10, Z6, Z7
+	VPANDD     Z0, Z6, Z6
+	VCMPPS     $0x03, Z7, Z2, K1
+	VADDPS     Z7, Z2, Z25
+	VMINPS     Z7, Z2, Z26
+	VMINPS     Z2, Z7, Z2
+	VPORD      Z2, Z26, Z2
+	VBLENDMPS  Z25, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VCMPPS     $0x03, Z6, Z3, K1
+	VADDPS     Z6, Z3, Z7
+	VMINPS     Z6, Z3, Z25
+	VMINPS     Z3, Z6, Z3
+	VPORD      Z3, Z25, Z3
+	VBLENDMPS  Z7, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	VMOVUPS    64(R8), Z6
+	VPSLLD     $0x10, Z6, Z7
+	VPANDD     Z0, Z6, Z6
+	VCMPPS     $0x03, Z7, Z4, K1
+	VADDPS     Z7, Z4, Z25
+	VMINPS     Z7, Z4, Z26
+	VMINPS     Z4, Z7, Z4
+	VPORD      Z4, Z26, Z4
+	VBLENDMPS  Z25, Z4, K1, Z11
+	VMOVAPS    Z11, Z4
+	VCMPPS     $0x03, Z6, Z5, K1
+	VADDPS     Z6, Z5, Z7
+	VMINPS     Z6, Z5, Z25
+	VMINPS     Z5, Z6, Z5
+	VPORD      Z5, Z25, Z5
+	VBLENDMPS  Z7, Z5, K1, Z12
+	VMOVAPS    Z12, Z5
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU64 all32_7f807f80<>+0(SB), Z6
+	VMOVDQU16 (R8), K1, Z6
+	VPSLLD    $0x10, Z6, Z7
+	VPANDD    Z0, Z6, Z6
+	VCMPPS    $0x03, Z7, Z2, K1
+	VADDPS    Z7, Z2, Z25
+	VMINPS    Z7, Z2, Z26
+	VMINPS    Z2, Z7, Z2
+	VPORD     Z2, Z26, Z2
+	VBLENDMPS Z25, Z2, K1, Z13
+	VMOVAPS   Z13, Z2
+	VCMPPS    $0x03, Z6, Z3, K1
+	VADDPS    Z6, Z3, Z7
+	VMINPS    Z6, Z3, Z25
+	VMINPS    Z3, Z6, Z3
+	VPORD     Z3, Z25, Z3
+	VBLENDMPS Z7, Z3, K1, Z14
+	VMOVAPS   Z14, Z3
+	SUBQ      $+32, DI
+	TESTQ     DI, DI
+	JLE       fold
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU64 all32_7f807f80<>+0(SB), Z6
+	VMOVDQU16 64(R8), K1, Z6
+	VPSLLD    $0x10, Z6, Z7
+	VPANDD    Z0, Z6, Z6
+	VCMPPS    $0x03, Z7, Z4, K1
+	VADDPS    Z7, Z4, Z25
+	VMINPS    Z7, Z4, Z26
+	VMINPS    Z4, Z7, Z4
+	VPORD     Z4, Z26, Z4
+	VBLENDMPS Z25, Z4, K1, Z15
+	VMOVAPS   Z15, Z4
+	VCMPPS    $0x03, Z6, Z5, K1
+	VADDPS    Z6, Z5, Z7
+	VMINPS    Z6, Z5, Z25
+	VMINPS    Z5, Z6, Z5
+	VPORD     Z5, Z25, Z5
+	VBLENDMPS Z7, Z5, K1, Z16
+	VMOVAPS   Z16, Z5
+	SUBQ      $+32, DI
+
+fold:
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z6
+	VMINPS     Z4, Z2, Z7
+	VMINPS     Z2, Z4, Z2
+	VPORD      Z2, Z7, Z2
+	VBLENDMPS  Z6, Z2, K1, Z17
+	VCMPPS     $0x03, Z5, Z3, K1
+	VADDPS     Z5, Z3, Z2
+	VMINPS     Z5, Z3, Z4
+	VMINPS     Z3, Z5, Z3
+	VPORD      Z3, Z4, Z3
+	VBLENDMPS  Z2, Z3, K1, Z18
+	VSHUFF64X2 $0x44, Z18, Z17, Z2
+	VSHUFF64X2 $0xee, Z18, Z17, Z3
+	VCMPPS     $0x03, Z3, Z2, K1
+	VADDPS     Z3, Z2, Z4
+	VMINPS     Z3, Z2, Z5
+	VMINPS     Z2, Z3, Z2
+	VPORD      Z2, Z5, Z2
+	VBLENDMPS  Z4, Z2, K1, Z19
+	VSHUFF64X2 $0xb1, Z19, Z19, Z2
+	VCMPPS     $0x03, Z2, Z19, K1
+	VADDPS     Z2, Z19, Z3
+	VMINPS     Z2, Z19, Z4
+	VMINPS     Z19, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K1, Z20
+	VPERMILPS  $0x4e, Z20, Z2
+	VCMPPS     $0x03, Z2, Z20, K1
+	VADDPS     Z2, Z20, Z3
+	VMINPS     Z2, Z20, Z4
+	VMINPS     Z20, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K1, Z21
+	VPERMILPS  $0xb1, Z21, Z2
+	VCMPPS     $0x03, Z2, Z21, K1
+	VADDPS     Z2, Z21, Z3
+	VMINPS     Z2, Z21, Z4
+	VMINPS     Z21, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K1, Z22
+	VSHUFF64X2 $0x4e, Z22, Z22, Z2
+	VCMPPS     $0x03, Z2, Z22, K1
+	VADDPS     Z2, Z22, Z3
+	VMINPS     Z2, Z22, Z4
+	VMINPS     Z22, Z2, Z2
+	VPORD      Z2, Z4, Z2
+	VBLENDMPS  Z3, Z2, K1, Z23
+	VCMPPS     $0x03, Z23, Z1, K1
+	VADDPS     Z23, Z1, Z2
+	VMINPS     Z23, Z1, Z3
+	VMINPS     Z1, Z23, Z4
+	VPORD      Z4, Z3, Z3
+	VBLENDMPS  Z2, Z3, K1, Z24
+	VMOVSS     X24, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
 
 done:
 	VZEROUPPER
@@ -25357,6 +27482,127 @@ fold:
 	VADDPS     Z1, Z0, Z0
 	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·sumRowsF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSS (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x01, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_0<>+0(SB), Z1
+	VMOVUPS all32_0<>+0(SB), Z2
+	VMOVUPS all32_0<>+0(SB), Z3
+	VMOVUPS all32_0<>+0(SB), Z4
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VCVTPH2PS  (R8), Z5
+	VCVTPH2PS  32(R8), Z6
+	VADDPS     Z5, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VADDPS     Z6, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VCVTPH2PS  64(R8), Z5
+	VCVTPH2PS  96(R8), Z6
+	VADDPS     Z5, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VADDPS     Z6, Z4, Z4
+	VMOVAPS    Z4, Z4
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	TESTQ       DI, DI
+	JLE         fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_0<>+0(SB), Z5
+	VCVTPH2PS.Z (R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VADDPS      Z5, Z1, Z1
+	VMOVAPS     Z1, Z1
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_0<>+0(SB), Z5
+	VCVTPH2PS.Z 32(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VADDPS      Z5, Z2, Z2
+	VMOVAPS     Z2, Z2
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_0<>+0(SB), Z5
+	VCVTPH2PS.Z 64(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VADDPS      Z5, Z3, Z3
+	VMOVAPS     Z3, Z3
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_0<>+0(SB), Z5
+	VCVTPH2PS.Z 96(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VADDPS      Z5, Z4, Z4
+	VMOVAPS     Z4, Z4
+	SUBQ        $+16, DI
+
+fold:
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z2
+	VADDPS     Z2, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z2
+	VADDPS     Z2, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z2
+	VADDPS     Z2, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z2
+	VADDPS     Z2, Z1, Z1
+	VADDPS     Z1, Z0, Z1
+	VMOVSS     X1, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
 	VZEROUPPER
 	RET
 
@@ -25666,6 +27912,340 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·greatestRowsF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSS (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x01, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_ff800000<>+0(SB), Z1
+	VMOVUPS all32_ff800000<>+0(SB), Z2
+	VMOVUPS all32_ff800000<>+0(SB), Z3
+	VMOVUPS all32_ff800000<>+0(SB), Z4
+	CMPQ    DI, $+64
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VCVTPH2PS  (R8), Z5
+	VCVTPH2PS  32(R8), Z6
+	VCMPPS     $0x03, Z6, Z5, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPS   $0x05, Z5, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VRANGEPS   $0x05, Z6, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VCVTPH2PS  64(R8), Z5
+	VCVTPH2PS  96(R8), Z6
+	VCMPPS     $0x03, Z6, Z5, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPS   $0x05, Z5, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VRANGEPS   $0x05, Z6, Z4, Z4
+	VMOVAPS    Z4, Z4
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        usual_many
+
+usual_rest:
+	TESTQ       DI, DI
+	JLE         usual_fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z5
+	VCVTPH2PS.Z (R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z5, K1
+	KORTESTW    K1, K1
+	JNZ         nan
+	VRANGEPS    $0x05, Z5, Z1, Z1
+	VMOVAPS     Z1, Z1
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         usual_fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z5
+	VCVTPH2PS.Z 32(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z5, K1
+	KORTESTW    K1, K1
+	JNZ         nan
+	VRANGEPS    $0x05, Z5, Z2, Z2
+	VMOVAPS     Z2, Z2
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         usual_fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z5
+	VCVTPH2PS.Z 64(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z5, K1
+	KORTESTW    K1, K1
+	JNZ         nan
+	VRANGEPS    $0x05, Z5, Z3, Z3
+	VMOVAPS     Z3, Z3
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         usual_fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z5
+	VCVTPH2PS.Z 96(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z5, K1
+	KORTESTW    K1, K1
+	JNZ         nan
+	VRANGEPS    $0x05, Z5, Z4, Z4
+	VMOVAPS     Z4, Z4
+	SUBQ        $+16, DI
+
+usual_fold:
+	VRANGEPS   $0x05, Z3, Z1, Z1
+	VRANGEPS   $0x05, Z4, Z2, Z2
+	VRANGEPS   $0x05, Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z2
+	VRANGEPS   $0x05, Z2, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z2
+	VRANGEPS   $0x05, Z2, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z2
+	VRANGEPS   $0x05, Z2, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z2
+	VRANGEPS   $0x05, Z2, Z1, Z1
+	VCMPPS     $0x03, Z1, Z0, K1
+	VADDPS     Z1, Z0, Z2
+	VMAXPS     Z1, Z0, Z3
+	VMAXPS     Z0, Z1, Z1
+	VPANDD     Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z7
+	VMOVSS     X7, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_ff800000<>+0(SB), Z1
+	VMOVUPS all32_ff800000<>+0(SB), Z2
+	VMOVUPS all32_ff800000<>+0(SB), Z3
+	VMOVUPS all32_ff800000<>+0(SB), Z4
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VCVTPH2PS  (R8), Z5
+	VCVTPH2PS  32(R8), Z6
+	VCMPPS     $0x03, Z5, Z1, K1
+	VADDPS     Z5, Z1, Z24
+	VMAXPS     Z5, Z1, Z25
+	VMAXPS     Z1, Z5, Z1
+	VPANDD     Z1, Z25, Z1
+	VBLENDMPS  Z24, Z1, K1, Z8
+	VMOVAPS    Z8, Z1
+	VCMPPS     $0x03, Z6, Z2, K1
+	VADDPS     Z6, Z2, Z5
+	VMAXPS     Z6, Z2, Z24
+	VMAXPS     Z2, Z6, Z2
+	VPANDD     Z2, Z24, Z2
+	VBLENDMPS  Z5, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VCVTPH2PS  64(R8), Z5
+	VCVTPH2PS  96(R8), Z6
+	VCMPPS     $0x03, Z5, Z3, K1
+	VADDPS     Z5, Z3, Z24
+	VMAXPS     Z5, Z3, Z25
+	VMAXPS     Z3, Z5, Z3
+	VPANDD     Z3, Z25, Z3
+	VBLENDMPS  Z24, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	VCMPPS     $0x03, Z6, Z4, K1
+	VADDPS     Z6, Z4, Z5
+	VMAXPS     Z6, Z4, Z24
+	VMAXPS     Z4, Z6, Z4
+	VPANDD     Z4, Z24, Z4
+	VBLENDMPS  Z5, Z4, K1, Z11
+	VMOVAPS    Z11, Z4
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	TESTQ       DI, DI
+	JLE         fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z5
+	VCVTPH2PS.Z (R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z1, K1
+	VADDPS      Z5, Z1, Z6
+	VMAXPS      Z5, Z1, Z24
+	VMAXPS      Z1, Z5, Z1
+	VPANDD      Z1, Z24, Z1
+	VBLENDMPS   Z6, Z1, K1, Z12
+	VMOVAPS     Z12, Z1
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z5
+	VCVTPH2PS.Z 32(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z2, K1
+	VADDPS      Z5, Z2, Z6
+	VMAXPS      Z5, Z2, Z24
+	VMAXPS      Z2, Z5, Z2
+	VPANDD      Z2, Z24, Z2
+	VBLENDMPS   Z6, Z2, K1, Z13
+	VMOVAPS     Z13, Z2
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z5
+	VCVTPH2PS.Z 64(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z3, K1
+	VADDPS      Z5, Z3, Z6
+	VMAXPS      Z5, Z3, Z24
+	VMAXPS      Z3, Z5, Z3
+	VPANDD      Z3, Z24, Z3
+	VBLENDMPS   Z6, Z3, K1, Z14
+	VMOVAPS     Z14, Z3
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_ff800000<>+0(SB), Z5
+	VCVTPH2PS.Z 96(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z4, K1
+	VADDPS      Z5, Z4, Z6
+	VMAXPS      Z5, Z4, Z24
+	VMAXPS      Z4, Z5, Z4
+	VPANDD      Z4, Z24, Z4
+	VBLENDMPS   Z6, Z4, K1, Z15
+	VMOVAPS     Z15, Z4
+	SUBQ        $+16, DI
+
+fold:
+	VCMPPS     $0x03, Z3, Z1, K1
+	VADDPS     Z3, Z1, Z5
+	VMAXPS     Z3, Z1, Z6
+	VMAXPS     Z1, Z3, Z1
+	VPANDD     Z1, Z6, Z1
+	VBLENDMPS  Z5, Z1, K1, Z16
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z1
+	VMAXPS     Z4, Z2, Z3
+	VMAXPS     Z2, Z4, Z2
+	VPANDD     Z2, Z3, Z2
+	VBLENDMPS  Z1, Z2, K1, Z17
+	VCMPPS     $0x03, Z17, Z16, K1
+	VADDPS     Z17, Z16, Z1
+	VMAXPS     Z17, Z16, Z2
+	VMAXPS     Z16, Z17, Z3
+	VPANDD     Z3, Z2, Z2
+	VBLENDMPS  Z1, Z2, K1, Z18
+	VSHUFF64X2 $0x4e, Z18, Z18, Z1
+	VCMPPS     $0x03, Z1, Z18, K1
+	VADDPS     Z1, Z18, Z2
+	VMAXPS     Z1, Z18, Z3
+	VMAXPS     Z18, Z1, Z1
+	VPANDD     Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z19
+	VSHUFF64X2 $0xb1, Z19, Z19, Z1
+	VCMPPS     $0x03, Z1, Z19, K1
+	VADDPS     Z1, Z19, Z2
+	VMAXPS     Z1, Z19, Z3
+	VMAXPS     Z19, Z1, Z1
+	VPANDD     Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z20
+	VPERMILPS  $0x4e, Z20, Z1
+	VCMPPS     $0x03, Z1, Z20, K1
+	VADDPS     Z1, Z20, Z2
+	VMAXPS     Z1, Z20, Z3
+	VMAXPS     Z20, Z1, Z1
+	VPANDD     Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z21
+	VPERMILPS  $0xb1, Z21, Z1
+	VCMPPS     $0x03, Z1, Z21, K1
+	VADDPS     Z1, Z21, Z2
+	VMAXPS     Z1, Z21, Z3
+	VMAXPS     Z21, Z1, Z1
+	VPANDD     Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z22
+	VCMPPS     $0x03, Z22, Z0, K1
+	VADDPS     Z22, Z0, Z1
+	VMAXPS     Z22, Z0, Z2
+	VMAXPS     Z0, Z22, Z3
+	VPANDD     Z3, Z2, Z2
+	VBLENDMPS  Z1, Z2, K1, Z23
+	VMOVSS     X23, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+
+done:
+	VZEROUPPER
+	RET
+
 // func leastF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastF16AVX512(SB), NOSPLIT, $0-40
@@ -25967,6 +28547,340 @@ fold:
 	VBLENDMPS  Z1, Z0, K1, Z20
 	MOVQ       d+8(FP), AX
 	VMOVSS     X20, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·leastRowsF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSS (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x01, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_7f800000<>+0(SB), Z1
+	VMOVUPS all32_7f800000<>+0(SB), Z2
+	VMOVUPS all32_7f800000<>+0(SB), Z3
+	VMOVUPS all32_7f800000<>+0(SB), Z4
+	CMPQ    DI, $+64
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VCVTPH2PS  (R8), Z5
+	VCVTPH2PS  32(R8), Z6
+	VCMPPS     $0x03, Z6, Z5, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPS   $0x04, Z5, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VRANGEPS   $0x04, Z6, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VCVTPH2PS  64(R8), Z5
+	VCVTPH2PS  96(R8), Z6
+	VCMPPS     $0x03, Z6, Z5, K1
+	KORTESTW   K1, K1
+	JNZ        nan
+	VRANGEPS   $0x04, Z5, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VRANGEPS   $0x04, Z6, Z4, Z4
+	VMOVAPS    Z4, Z4
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        usual_many
+
+usual_rest:
+	TESTQ       DI, DI
+	JLE         usual_fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z5
+	VCVTPH2PS.Z (R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z5, K1
+	KORTESTW    K1, K1
+	JNZ         nan
+	VRANGEPS    $0x04, Z5, Z1, Z1
+	VMOVAPS     Z1, Z1
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         usual_fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z5
+	VCVTPH2PS.Z 32(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z5, K1
+	KORTESTW    K1, K1
+	JNZ         nan
+	VRANGEPS    $0x04, Z5, Z2, Z2
+	VMOVAPS     Z2, Z2
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         usual_fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z5
+	VCVTPH2PS.Z 64(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z5, K1
+	KORTESTW    K1, K1
+	JNZ         nan
+	VRANGEPS    $0x04, Z5, Z3, Z3
+	VMOVAPS     Z3, Z3
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         usual_fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z5
+	VCVTPH2PS.Z 96(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z5, K1
+	KORTESTW    K1, K1
+	JNZ         nan
+	VRANGEPS    $0x04, Z5, Z4, Z4
+	VMOVAPS     Z4, Z4
+	SUBQ        $+16, DI
+
+usual_fold:
+	VRANGEPS   $0x04, Z3, Z1, Z1
+	VRANGEPS   $0x04, Z4, Z2, Z2
+	VRANGEPS   $0x04, Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z2
+	VRANGEPS   $0x04, Z2, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z2
+	VRANGEPS   $0x04, Z2, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z2
+	VRANGEPS   $0x04, Z2, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z2
+	VRANGEPS   $0x04, Z2, Z1, Z1
+	VCMPPS     $0x03, Z1, Z0, K1
+	VADDPS     Z1, Z0, Z2
+	VMINPS     Z1, Z0, Z3
+	VMINPS     Z0, Z1, Z1
+	VPORD      Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z7
+	VMOVSS     X7, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_7f800000<>+0(SB), Z1
+	VMOVUPS all32_7f800000<>+0(SB), Z2
+	VMOVUPS all32_7f800000<>+0(SB), Z3
+	VMOVUPS all32_7f800000<>+0(SB), Z4
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VCVTPH2PS  (R8), Z5
+	VCVTPH2PS  32(R8), Z6
+	VCMPPS     $0x03, Z5, Z1, K1
+	VADDPS     Z5, Z1, Z24
+	VMINPS     Z5, Z1, Z25
+	VMINPS     Z1, Z5, Z1
+	VPORD      Z1, Z25, Z1
+	VBLENDMPS  Z24, Z1, K1, Z8
+	VMOVAPS    Z8, Z1
+	VCMPPS     $0x03, Z6, Z2, K1
+	VADDPS     Z6, Z2, Z5
+	VMINPS     Z6, Z2, Z24
+	VMINPS     Z2, Z6, Z2
+	VPORD      Z2, Z24, Z2
+	VBLENDMPS  Z5, Z2, K1, Z9
+	VMOVAPS    Z9, Z2
+	VCVTPH2PS  64(R8), Z5
+	VCVTPH2PS  96(R8), Z6
+	VCMPPS     $0x03, Z5, Z3, K1
+	VADDPS     Z5, Z3, Z24
+	VMINPS     Z5, Z3, Z25
+	VMINPS     Z3, Z5, Z3
+	VPORD      Z3, Z25, Z3
+	VBLENDMPS  Z24, Z3, K1, Z10
+	VMOVAPS    Z10, Z3
+	VCMPPS     $0x03, Z6, Z4, K1
+	VADDPS     Z6, Z4, Z5
+	VMINPS     Z6, Z4, Z24
+	VMINPS     Z4, Z6, Z4
+	VPORD      Z4, Z24, Z4
+	VBLENDMPS  Z5, Z4, K1, Z11
+	VMOVAPS    Z11, Z4
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	TESTQ       DI, DI
+	JLE         fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z5
+	VCVTPH2PS.Z (R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z1, K1
+	VADDPS      Z5, Z1, Z6
+	VMINPS      Z5, Z1, Z24
+	VMINPS      Z1, Z5, Z1
+	VPORD       Z1, Z24, Z1
+	VBLENDMPS   Z6, Z1, K1, Z12
+	VMOVAPS     Z12, Z1
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z5
+	VCVTPH2PS.Z 32(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z2, K1
+	VADDPS      Z5, Z2, Z6
+	VMINPS      Z5, Z2, Z24
+	VMINPS      Z2, Z5, Z2
+	VPORD       Z2, Z24, Z2
+	VBLENDMPS   Z6, Z2, K1, Z13
+	VMOVAPS     Z13, Z2
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z5
+	VCVTPH2PS.Z 64(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z3, K1
+	VADDPS      Z5, Z3, Z6
+	VMINPS      Z5, Z3, Z24
+	VMINPS      Z3, Z5, Z3
+	VPORD       Z3, Z24, Z3
+	VBLENDMPS   Z6, Z3, K1, Z14
+	VMOVAPS     Z14, Z3
+	SUBQ        $+16, DI
+	TESTQ       DI, DI
+	JLE         fold
+	MOVQ        $+16, R10
+	CMPQ        DI, R10
+	CMOVQLT     DI, R10
+	MOVQ        $-1, R9
+	BZHIQ       R10, R9, R9
+	KMOVQ       R9, K1
+	VMOVUPS     all32_7f800000<>+0(SB), Z5
+	VCVTPH2PS.Z 96(R8), K1, Z6
+	VMOVAPS     Z6, K1, Z5
+	VCMPPS      $0x03, Z5, Z4, K1
+	VADDPS      Z5, Z4, Z6
+	VMINPS      Z5, Z4, Z24
+	VMINPS      Z4, Z5, Z4
+	VPORD       Z4, Z24, Z4
+	VBLENDMPS   Z6, Z4, K1, Z15
+	VMOVAPS     Z15, Z4
+	SUBQ        $+16, DI
+
+fold:
+	VCMPPS     $0x03, Z3, Z1, K1
+	VADDPS     Z3, Z1, Z5
+	VMINPS     Z3, Z1, Z6
+	VMINPS     Z1, Z3, Z1
+	VPORD      Z1, Z6, Z1
+	VBLENDMPS  Z5, Z1, K1, Z16
+	VCMPPS     $0x03, Z4, Z2, K1
+	VADDPS     Z4, Z2, Z1
+	VMINPS     Z4, Z2, Z3
+	VMINPS     Z2, Z4, Z2
+	VPORD      Z2, Z3, Z2
+	VBLENDMPS  Z1, Z2, K1, Z17
+	VCMPPS     $0x03, Z17, Z16, K1
+	VADDPS     Z17, Z16, Z1
+	VMINPS     Z17, Z16, Z2
+	VMINPS     Z16, Z17, Z3
+	VPORD      Z3, Z2, Z2
+	VBLENDMPS  Z1, Z2, K1, Z18
+	VSHUFF64X2 $0x4e, Z18, Z18, Z1
+	VCMPPS     $0x03, Z1, Z18, K1
+	VADDPS     Z1, Z18, Z2
+	VMINPS     Z1, Z18, Z3
+	VMINPS     Z18, Z1, Z1
+	VPORD      Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z19
+	VSHUFF64X2 $0xb1, Z19, Z19, Z1
+	VCMPPS     $0x03, Z1, Z19, K1
+	VADDPS     Z1, Z19, Z2
+	VMINPS     Z1, Z19, Z3
+	VMINPS     Z19, Z1, Z1
+	VPORD      Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z20
+	VPERMILPS  $0x4e, Z20, Z1
+	VCMPPS     $0x03, Z1, Z20, K1
+	VADDPS     Z1, Z20, Z2
+	VMINPS     Z1, Z20, Z3
+	VMINPS     Z20, Z1, Z1
+	VPORD      Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z21
+	VPERMILPS  $0xb1, Z21, Z1
+	VCMPPS     $0x03, Z1, Z21, K1
+	VADDPS     Z1, Z21, Z2
+	VMINPS     Z1, Z21, Z3
+	VMINPS     Z21, Z1, Z1
+	VPORD      Z1, Z3, Z1
+	VBLENDMPS  Z2, Z1, K1, Z22
+	VCMPPS     $0x03, Z22, Z0, K1
+	VADDPS     Z22, Z0, Z1
+	VMINPS     Z22, Z0, Z2
+	VMINPS     Z0, Z22, Z3
+	VPORD      Z3, Z2, Z2
+	VBLENDMPS  Z1, Z2, K1, Z23
+	VMOVSS     X23, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
 
 done:
 	VZEROUPPER
@@ -58194,6 +61108,203 @@ fold:
 	VZEROUPPER
 	RET
 
+// func sumRowsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, CMOV, MMX+
+TEXT ·sumRowsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSS (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x02, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_0<>+0(SB), Y1
+	VMOVUPS all32_0<>+0(SB), Y2
+	VMOVUPS all32_0<>+0(SB), Y3
+	VMOVUPS all32_0<>+0(SB), Y4
+	VMOVUPS all32_0<>+0(SB), Y5
+	VMOVUPS all32_0<>+0(SB), Y6
+	VMOVUPS all32_0<>+0(SB), Y7
+	VMOVUPS all32_0<>+0(SB), Y8
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPS    (R8), Y9
+	VMOVUPS    32(R8), Y10
+	VADDPS     Y9, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VADDPS     Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    64(R8), Y9
+	VMOVUPS    96(R8), Y10
+	VADDPS     Y9, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VADDPS     Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    128(R8), Y9
+	VMOVUPS    160(R8), Y10
+	VADDPS     Y9, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VADDPS     Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    192(R8), Y9
+	VMOVUPS    224(R8), Y10
+	VADDPS     Y9, Y7, Y7
+	VMOVAPS    Y7, Y7
+	VADDPS     Y10, Y8, Y8
+	VMOVAPS    Y8, Y8
+	ADDQ       $+256, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS (R8), Y9, Y10
+	VMOVUPS    all32_0<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VADDPS     Y10, Y1, Y1
+	VMOVAPS    Y1, Y1
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 32(R8), Y9, Y10
+	VMOVUPS    all32_0<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VADDPS     Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 64(R8), Y9, Y10
+	VMOVUPS    all32_0<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VADDPS     Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 96(R8), Y9, Y10
+	VMOVUPS    all32_0<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VADDPS     Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 128(R8), Y9, Y10
+	VMOVUPS    all32_0<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VADDPS     Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 160(R8), Y9, Y10
+	VMOVUPS    all32_0<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VADDPS     Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 192(R8), Y9, Y10
+	VMOVUPS    all32_0<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VADDPS     Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 224(R8), Y9, Y10
+	VMOVUPS    all32_0<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VADDPS     Y10, Y8, Y8
+	VMOVAPS    Y8, Y8
+	SUBQ       $+8, DI
+
+fold:
+	VADDPS     Y5, Y1, Y1
+	VADDPS     Y6, Y2, Y2
+	VADDPS     Y7, Y3, Y3
+	VADDPS     Y8, Y4, Y4
+	VADDPS     Y3, Y1, Y1
+	VADDPS     Y4, Y2, Y2
+	VADDPS     Y2, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VADDPS     Y2, Y1, Y1
+	VPERMILPS  $0x4e, Y1, Y2
+	VADDPS     Y2, Y1, Y1
+	VPERMILPS  $0xb1, Y1, Y2
+	VADDPS     Y2, Y1, Y1
+	VADDPS     Y1, Y0, Y1
+	VMOVSS     X1, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	VZEROUPPER
+	RET
+
 // func greatestF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestF32AVX2(SB), NOSPLIT, $0-40
@@ -58772,6 +61883,617 @@ fold:
 	VBLENDVPS  Y2, Y3, Y0, Y0
 	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestRowsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·greatestRowsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSS (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x02, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_ff800000<>+0(SB), Y1
+	VMOVUPS all32_ff800000<>+0(SB), Y2
+	VMOVUPS all32_ff800000<>+0(SB), Y3
+	VMOVUPS all32_ff800000<>+0(SB), Y4
+	VMOVUPS all32_ff800000<>+0(SB), Y5
+	VMOVUPS all32_ff800000<>+0(SB), Y6
+	VMOVUPS all32_ff800000<>+0(SB), Y7
+	VMOVUPS all32_ff800000<>+0(SB), Y8
+	CMPQ    DI, $+64
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPS    (R8), Y9
+	VMOVUPS    32(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMAXPS     Y9, Y1, Y11
+	VMAXPS     Y1, Y9, Y1
+	VPAND      Y1, Y11, Y1
+	VMOVAPS    Y1, Y1
+	VMAXPS     Y10, Y2, Y9
+	VMAXPS     Y2, Y10, Y2
+	VPAND      Y2, Y9, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    64(R8), Y9
+	VMOVUPS    96(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMAXPS     Y9, Y3, Y11
+	VMAXPS     Y3, Y9, Y3
+	VPAND      Y3, Y11, Y3
+	VMOVAPS    Y3, Y3
+	VMAXPS     Y10, Y4, Y9
+	VMAXPS     Y4, Y10, Y4
+	VPAND      Y4, Y9, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    128(R8), Y9
+	VMOVUPS    160(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMAXPS     Y9, Y5, Y11
+	VMAXPS     Y5, Y9, Y5
+	VPAND      Y5, Y11, Y5
+	VMOVAPS    Y5, Y5
+	VMAXPS     Y10, Y6, Y9
+	VMAXPS     Y6, Y10, Y6
+	VPAND      Y6, Y9, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    192(R8), Y9
+	VMOVUPS    224(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMAXPS     Y9, Y7, Y11
+	VMAXPS     Y7, Y9, Y7
+	VPAND      Y7, Y11, Y7
+	VMOVAPS    Y7, Y7
+	VMAXPS     Y10, Y8, Y9
+	VMAXPS     Y8, Y10, Y8
+	VPAND      Y8, Y9, Y8
+	VMOVAPS    Y8, Y8
+	ADDQ       $+256, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        usual_many
+
+usual_rest:
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS (R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPS     Y10, Y1, Y9
+	VMAXPS     Y1, Y10, Y1
+	VPAND      Y1, Y9, Y1
+	VMOVAPS    Y1, Y1
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 32(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPS     Y10, Y2, Y9
+	VMAXPS     Y2, Y10, Y2
+	VPAND      Y2, Y9, Y2
+	VMOVAPS    Y2, Y2
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 64(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPS     Y10, Y3, Y9
+	VMAXPS     Y3, Y10, Y3
+	VPAND      Y3, Y9, Y3
+	VMOVAPS    Y3, Y3
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 96(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPS     Y10, Y4, Y9
+	VMAXPS     Y4, Y10, Y4
+	VPAND      Y4, Y9, Y4
+	VMOVAPS    Y4, Y4
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 128(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPS     Y10, Y5, Y9
+	VMAXPS     Y5, Y10, Y5
+	VPAND      Y5, Y9, Y5
+	VMOVAPS    Y5, Y5
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 160(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPS     Y10, Y6, Y9
+	VMAXPS     Y6, Y10, Y6
+	VPAND      Y6, Y9, Y6
+	VMOVAPS    Y6, Y6
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 192(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPS     Y10, Y7, Y9
+	VMAXPS     Y7, Y10, Y7
+	VPAND      Y7, Y9, Y7
+	VMOVAPS    Y7, Y7
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 224(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPS     Y10, Y8, Y9
+	VMAXPS     Y8, Y10, Y8
+	VPAND      Y8, Y9, Y8
+	VMOVAPS    Y8, Y8
+	SUBQ       $+8, DI
+
+usual_fold:
+	VMAXPS     Y5, Y1, Y9
+	VMAXPS     Y1, Y5, Y1
+	VPAND      Y1, Y9, Y1
+	VMAXPS     Y6, Y2, Y5
+	VMAXPS     Y2, Y6, Y2
+	VPAND      Y2, Y5, Y2
+	VMAXPS     Y7, Y3, Y5
+	VMAXPS     Y3, Y7, Y3
+	VPAND      Y3, Y5, Y3
+	VMAXPS     Y8, Y4, Y5
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y5, Y4
+	VMAXPS     Y3, Y1, Y5
+	VMAXPS     Y1, Y3, Y1
+	VPAND      Y1, Y5, Y1
+	VMAXPS     Y4, Y2, Y3
+	VMAXPS     Y2, Y4, Y2
+	VPAND      Y2, Y3, Y2
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y3, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y3, Y1
+	VPERMILPS  $0x4e, Y1, Y2
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y3, Y1
+	VPERMILPS  $0xb1, Y1, Y2
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y3, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y0, Y1, Y1
+	VPAND      Y1, Y4, Y1
+	VBLENDVPS  Y2, Y3, Y1, Y1
+	VMOVSS     X1, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_ff800000<>+0(SB), Y1
+	VMOVUPS all32_ff800000<>+0(SB), Y2
+	VMOVUPS all32_ff800000<>+0(SB), Y3
+	VMOVUPS all32_ff800000<>+0(SB), Y4
+	VMOVUPS all32_ff800000<>+0(SB), Y5
+	VMOVUPS all32_ff800000<>+0(SB), Y6
+	VMOVUPS all32_ff800000<>+0(SB), Y7
+	VMOVUPS all32_ff800000<>+0(SB), Y8
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPS    (R8), Y9
+	VMOVUPS    32(R8), Y10
+	VCMPPS     $0x03, Y9, Y1, Y11
+	VADDPS     Y9, Y1, Y12
+	VMAXPS     Y9, Y1, Y13
+	VMAXPS     Y1, Y9, Y1
+	VPAND      Y1, Y13, Y1
+	VBLENDVPS  Y11, Y12, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VCMPPS     $0x03, Y10, Y2, Y9
+	VADDPS     Y10, Y2, Y11
+	VMAXPS     Y10, Y2, Y12
+	VMAXPS     Y2, Y10, Y2
+	VPAND      Y2, Y12, Y2
+	VBLENDVPS  Y9, Y11, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    64(R8), Y9
+	VMOVUPS    96(R8), Y10
+	VCMPPS     $0x03, Y9, Y3, Y11
+	VADDPS     Y9, Y3, Y12
+	VMAXPS     Y9, Y3, Y13
+	VMAXPS     Y3, Y9, Y3
+	VPAND      Y3, Y13, Y3
+	VBLENDVPS  Y11, Y12, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VCMPPS     $0x03, Y10, Y4, Y9
+	VADDPS     Y10, Y4, Y11
+	VMAXPS     Y10, Y4, Y12
+	VMAXPS     Y4, Y10, Y4
+	VPAND      Y4, Y12, Y4
+	VBLENDVPS  Y9, Y11, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    128(R8), Y9
+	VMOVUPS    160(R8), Y10
+	VCMPPS     $0x03, Y9, Y5, Y11
+	VADDPS     Y9, Y5, Y12
+	VMAXPS     Y9, Y5, Y13
+	VMAXPS     Y5, Y9, Y5
+	VPAND      Y5, Y13, Y5
+	VBLENDVPS  Y11, Y12, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VCMPPS     $0x03, Y10, Y6, Y9
+	VADDPS     Y10, Y6, Y11
+	VMAXPS     Y10, Y6, Y12
+	VMAXPS     Y6, Y10, Y6
+	VPAND      Y6, Y12, Y6
+	VBLENDVPS  Y9, Y11, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    192(R8), Y9
+	VMOVUPS    224(R8), Y10
+	VCMPPS     $0x03, Y9, Y7, Y11
+	VADDPS     Y9, Y7, Y12
+	VMAXPS     Y9, Y7, Y13
+	VMAXPS     Y7, Y9, Y7
+	VPAND      Y7, Y13, Y7
+	VBLENDVPS  Y11, Y12, Y7, Y7
+	VMOVAPS    Y7, Y7
+	VCMPPS     $0x03, Y10, Y8, Y9
+	VADDPS     Y10, Y8, Y11
+	VMAXPS     Y10, Y8, Y12
+	VMAXPS     Y8, Y10, Y8
+	VPAND      Y8, Y12, Y8
+	VBLENDVPS  Y9, Y11, Y8, Y8
+	VMOVAPS    Y8, Y8
+	ADDQ       $+256, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS (R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y1, Y9
+	VADDPS     Y10, Y1, Y11
+	VMAXPS     Y10, Y1, Y12
+	VMAXPS     Y1, Y10, Y1
+	VPAND      Y1, Y12, Y1
+	VBLENDVPS  Y9, Y11, Y1, Y1
+	VMOVAPS    Y1, Y1
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 32(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y2, Y9
+	VADDPS     Y10, Y2, Y11
+	VMAXPS     Y10, Y2, Y12
+	VMAXPS     Y2, Y10, Y2
+	VPAND      Y2, Y12, Y2
+	VBLENDVPS  Y9, Y11, Y2, Y2
+	VMOVAPS    Y2, Y2
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 64(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y3, Y9
+	VADDPS     Y10, Y3, Y11
+	VMAXPS     Y10, Y3, Y12
+	VMAXPS     Y3, Y10, Y3
+	VPAND      Y3, Y12, Y3
+	VBLENDVPS  Y9, Y11, Y3, Y3
+	VMOVAPS    Y3, Y3
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 96(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y4, Y9
+	VADDPS     Y10, Y4, Y11
+	VMAXPS     Y10, Y4, Y12
+	VMAXPS     Y4, Y10, Y4
+	VPAND      Y4, Y12, Y4
+	VBLENDVPS  Y9, Y11, Y4, Y4
+	VMOVAPS    Y4, Y4
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 128(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y5, Y9
+	VADDPS     Y10, Y5, Y11
+	VMAXPS     Y10, Y5, Y12
+	VMAXPS     Y5, Y10, Y5
+	VPAND      Y5, Y12, Y5
+	VBLENDVPS  Y9, Y11, Y5, Y5
+	VMOVAPS    Y5, Y5
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 160(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y6, Y9
+	VADDPS     Y10, Y6, Y11
+	VMAXPS     Y10, Y6, Y12
+	VMAXPS     Y6, Y10, Y6
+	VPAND      Y6, Y12, Y6
+	VBLENDVPS  Y9, Y11, Y6, Y6
+	VMOVAPS    Y6, Y6
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 192(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y7, Y9
+	VADDPS     Y10, Y7, Y11
+	VMAXPS     Y10, Y7, Y12
+	VMAXPS     Y7, Y10, Y7
+	VPAND      Y7, Y12, Y7
+	VBLENDVPS  Y9, Y11, Y7, Y7
+	VMOVAPS    Y7, Y7
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 224(R8), Y9, Y10
+	VMOVUPS    all32_ff800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y8, Y9
+	VADDPS     Y10, Y8, Y11
+	VMAXPS     Y10, Y8, Y12
+	VMAXPS     Y8, Y10, Y8
+	VPAND      Y8, Y12, Y8
+	VBLENDVPS  Y9, Y11, Y8, Y8
+	VMOVAPS    Y8, Y8
+	SUBQ       $+8, DI
+
+fold:
+	VCMPPS     $0x03, Y5, Y1, Y9
+	VADDPS     Y5, Y1, Y10
+	VMAXPS     Y5, Y1, Y11
+	VMAXPS     Y1, Y5, Y1
+	VPAND      Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VCMPPS     $0x03, Y6, Y2, Y5
+	VADDPS     Y6, Y2, Y9
+	VMAXPS     Y6, Y2, Y10
+	VMAXPS     Y2, Y6, Y2
+	VPAND      Y2, Y10, Y2
+	VBLENDVPS  Y5, Y9, Y2, Y2
+	VCMPPS     $0x03, Y7, Y3, Y5
+	VADDPS     Y7, Y3, Y6
+	VMAXPS     Y7, Y3, Y9
+	VMAXPS     Y3, Y7, Y3
+	VPAND      Y3, Y9, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y8, Y4, Y5
+	VADDPS     Y8, Y4, Y6
+	VMAXPS     Y8, Y4, Y7
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VCMPPS     $0x03, Y3, Y1, Y5
+	VADDPS     Y3, Y1, Y6
+	VMAXPS     Y3, Y1, Y7
+	VMAXPS     Y1, Y3, Y1
+	VPAND      Y1, Y7, Y1
+	VBLENDVPS  Y5, Y6, Y1, Y1
+	VCMPPS     $0x03, Y4, Y2, Y3
+	VADDPS     Y4, Y2, Y5
+	VMAXPS     Y4, Y2, Y6
+	VMAXPS     Y2, Y4, Y2
+	VPAND      Y2, Y6, Y2
+	VBLENDVPS  Y3, Y5, Y2, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y5
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y5
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPERMILPS  $0x4e, Y1, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y5
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPERMILPS  $0xb1, Y1, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y5
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y0, Y1, Y1
+	VPAND      Y1, Y4, Y1
+	VBLENDVPS  Y2, Y3, Y1, Y1
+	VMOVSS     X1, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
 
 done:
 	VZEROUPPER
@@ -59360,6 +63082,617 @@ done:
 	VZEROUPPER
 	RET
 
+// func leastRowsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·leastRowsF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSS (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x02, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_7f800000<>+0(SB), Y1
+	VMOVUPS all32_7f800000<>+0(SB), Y2
+	VMOVUPS all32_7f800000<>+0(SB), Y3
+	VMOVUPS all32_7f800000<>+0(SB), Y4
+	VMOVUPS all32_7f800000<>+0(SB), Y5
+	VMOVUPS all32_7f800000<>+0(SB), Y6
+	VMOVUPS all32_7f800000<>+0(SB), Y7
+	VMOVUPS all32_7f800000<>+0(SB), Y8
+	CMPQ    DI, $+64
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPS    (R8), Y9
+	VMOVUPS    32(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMINPS     Y9, Y1, Y11
+	VMINPS     Y1, Y9, Y1
+	VPOR       Y1, Y11, Y1
+	VMOVAPS    Y1, Y1
+	VMINPS     Y10, Y2, Y9
+	VMINPS     Y2, Y10, Y2
+	VPOR       Y2, Y9, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    64(R8), Y9
+	VMOVUPS    96(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMINPS     Y9, Y3, Y11
+	VMINPS     Y3, Y9, Y3
+	VPOR       Y3, Y11, Y3
+	VMOVAPS    Y3, Y3
+	VMINPS     Y10, Y4, Y9
+	VMINPS     Y4, Y10, Y4
+	VPOR       Y4, Y9, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    128(R8), Y9
+	VMOVUPS    160(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMINPS     Y9, Y5, Y11
+	VMINPS     Y5, Y9, Y5
+	VPOR       Y5, Y11, Y5
+	VMOVAPS    Y5, Y5
+	VMINPS     Y10, Y6, Y9
+	VMINPS     Y6, Y10, Y6
+	VPOR       Y6, Y9, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    192(R8), Y9
+	VMOVUPS    224(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMINPS     Y9, Y7, Y11
+	VMINPS     Y7, Y9, Y7
+	VPOR       Y7, Y11, Y7
+	VMOVAPS    Y7, Y7
+	VMINPS     Y10, Y8, Y9
+	VMINPS     Y8, Y10, Y8
+	VPOR       Y8, Y9, Y8
+	VMOVAPS    Y8, Y8
+	ADDQ       $+256, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        usual_many
+
+usual_rest:
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS (R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPS     Y10, Y1, Y9
+	VMINPS     Y1, Y10, Y1
+	VPOR       Y1, Y9, Y1
+	VMOVAPS    Y1, Y1
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 32(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPS     Y10, Y2, Y9
+	VMINPS     Y2, Y10, Y2
+	VPOR       Y2, Y9, Y2
+	VMOVAPS    Y2, Y2
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 64(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPS     Y10, Y3, Y9
+	VMINPS     Y3, Y10, Y3
+	VPOR       Y3, Y9, Y3
+	VMOVAPS    Y3, Y3
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 96(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPS     Y10, Y4, Y9
+	VMINPS     Y4, Y10, Y4
+	VPOR       Y4, Y9, Y4
+	VMOVAPS    Y4, Y4
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 128(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPS     Y10, Y5, Y9
+	VMINPS     Y5, Y10, Y5
+	VPOR       Y5, Y9, Y5
+	VMOVAPS    Y5, Y5
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 160(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPS     Y10, Y6, Y9
+	VMINPS     Y6, Y10, Y6
+	VPOR       Y6, Y9, Y6
+	VMOVAPS    Y6, Y6
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 192(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPS     Y10, Y7, Y9
+	VMINPS     Y7, Y10, Y7
+	VPOR       Y7, Y9, Y7
+	VMOVAPS    Y7, Y7
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 224(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPS     Y10, Y8, Y9
+	VMINPS     Y8, Y10, Y8
+	VPOR       Y8, Y9, Y8
+	VMOVAPS    Y8, Y8
+	SUBQ       $+8, DI
+
+usual_fold:
+	VMINPS     Y5, Y1, Y9
+	VMINPS     Y1, Y5, Y1
+	VPOR       Y1, Y9, Y1
+	VMINPS     Y6, Y2, Y5
+	VMINPS     Y2, Y6, Y2
+	VPOR       Y2, Y5, Y2
+	VMINPS     Y7, Y3, Y5
+	VMINPS     Y3, Y7, Y3
+	VPOR       Y3, Y5, Y3
+	VMINPS     Y8, Y4, Y5
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y5, Y4
+	VMINPS     Y3, Y1, Y5
+	VMINPS     Y1, Y3, Y1
+	VPOR       Y1, Y5, Y1
+	VMINPS     Y4, Y2, Y3
+	VMINPS     Y2, Y4, Y2
+	VPOR       Y2, Y3, Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y3, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y3, Y1
+	VPERMILPS  $0x4e, Y1, Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y3, Y1
+	VPERMILPS  $0xb1, Y1, Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y3, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMINPS     Y1, Y0, Y4
+	VMINPS     Y0, Y1, Y1
+	VPOR       Y1, Y4, Y1
+	VBLENDVPS  Y2, Y3, Y1, Y1
+	VMOVSS     X1, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_7f800000<>+0(SB), Y1
+	VMOVUPS all32_7f800000<>+0(SB), Y2
+	VMOVUPS all32_7f800000<>+0(SB), Y3
+	VMOVUPS all32_7f800000<>+0(SB), Y4
+	VMOVUPS all32_7f800000<>+0(SB), Y5
+	VMOVUPS all32_7f800000<>+0(SB), Y6
+	VMOVUPS all32_7f800000<>+0(SB), Y7
+	VMOVUPS all32_7f800000<>+0(SB), Y8
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPS    (R8), Y9
+	VMOVUPS    32(R8), Y10
+	VCMPPS     $0x03, Y9, Y1, Y11
+	VADDPS     Y9, Y1, Y12
+	VMINPS     Y9, Y1, Y13
+	VMINPS     Y1, Y9, Y1
+	VPOR       Y1, Y13, Y1
+	VBLENDVPS  Y11, Y12, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VCMPPS     $0x03, Y10, Y2, Y9
+	VADDPS     Y10, Y2, Y11
+	VMINPS     Y10, Y2, Y12
+	VMINPS     Y2, Y10, Y2
+	VPOR       Y2, Y12, Y2
+	VBLENDVPS  Y9, Y11, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    64(R8), Y9
+	VMOVUPS    96(R8), Y10
+	VCMPPS     $0x03, Y9, Y3, Y11
+	VADDPS     Y9, Y3, Y12
+	VMINPS     Y9, Y3, Y13
+	VMINPS     Y3, Y9, Y3
+	VPOR       Y3, Y13, Y3
+	VBLENDVPS  Y11, Y12, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VCMPPS     $0x03, Y10, Y4, Y9
+	VADDPS     Y10, Y4, Y11
+	VMINPS     Y10, Y4, Y12
+	VMINPS     Y4, Y10, Y4
+	VPOR       Y4, Y12, Y4
+	VBLENDVPS  Y9, Y11, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    128(R8), Y9
+	VMOVUPS    160(R8), Y10
+	VCMPPS     $0x03, Y9, Y5, Y11
+	VADDPS     Y9, Y5, Y12
+	VMINPS     Y9, Y5, Y13
+	VMINPS     Y5, Y9, Y5
+	VPOR       Y5, Y13, Y5
+	VBLENDVPS  Y11, Y12, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VCMPPS     $0x03, Y10, Y6, Y9
+	VADDPS     Y10, Y6, Y11
+	VMINPS     Y10, Y6, Y12
+	VMINPS     Y6, Y10, Y6
+	VPOR       Y6, Y12, Y6
+	VBLENDVPS  Y9, Y11, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VMOVUPS    192(R8), Y9
+	VMOVUPS    224(R8), Y10
+	VCMPPS     $0x03, Y9, Y7, Y11
+	VADDPS     Y9, Y7, Y12
+	VMINPS     Y9, Y7, Y13
+	VMINPS     Y7, Y9, Y7
+	VPOR       Y7, Y13, Y7
+	VBLENDVPS  Y11, Y12, Y7, Y7
+	VMOVAPS    Y7, Y7
+	VCMPPS     $0x03, Y10, Y8, Y9
+	VADDPS     Y10, Y8, Y11
+	VMINPS     Y10, Y8, Y12
+	VMINPS     Y8, Y10, Y8
+	VPOR       Y8, Y12, Y8
+	VBLENDVPS  Y9, Y11, Y8, Y8
+	VMOVAPS    Y8, Y8
+	ADDQ       $+256, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS (R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y1, Y9
+	VADDPS     Y10, Y1, Y11
+	VMINPS     Y10, Y1, Y12
+	VMINPS     Y1, Y10, Y1
+	VPOR       Y1, Y12, Y1
+	VBLENDVPS  Y9, Y11, Y1, Y1
+	VMOVAPS    Y1, Y1
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 32(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y2, Y9
+	VADDPS     Y10, Y2, Y11
+	VMINPS     Y10, Y2, Y12
+	VMINPS     Y2, Y10, Y2
+	VPOR       Y2, Y12, Y2
+	VBLENDVPS  Y9, Y11, Y2, Y2
+	VMOVAPS    Y2, Y2
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 64(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y3, Y9
+	VADDPS     Y10, Y3, Y11
+	VMINPS     Y10, Y3, Y12
+	VMINPS     Y3, Y10, Y3
+	VPOR       Y3, Y12, Y3
+	VBLENDVPS  Y9, Y11, Y3, Y3
+	VMOVAPS    Y3, Y3
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 96(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y4, Y9
+	VADDPS     Y10, Y4, Y11
+	VMINPS     Y10, Y4, Y12
+	VMINPS     Y4, Y10, Y4
+	VPOR       Y4, Y12, Y4
+	VBLENDVPS  Y9, Y11, Y4, Y4
+	VMOVAPS    Y4, Y4
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 128(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y5, Y9
+	VADDPS     Y10, Y5, Y11
+	VMINPS     Y10, Y5, Y12
+	VMINPS     Y5, Y10, Y5
+	VPOR       Y5, Y12, Y5
+	VBLENDVPS  Y9, Y11, Y5, Y5
+	VMOVAPS    Y5, Y5
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 160(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y6, Y9
+	VADDPS     Y10, Y6, Y11
+	VMINPS     Y10, Y6, Y12
+	VMINPS     Y6, Y10, Y6
+	VPOR       Y6, Y12, Y6
+	VBLENDVPS  Y9, Y11, Y6, Y6
+	VMOVAPS    Y6, Y6
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 192(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y7, Y9
+	VADDPS     Y10, Y7, Y11
+	VMINPS     Y10, Y7, Y12
+	VMINPS     Y7, Y10, Y7
+	VPOR       Y7, Y12, Y7
+	VBLENDVPS  Y9, Y11, Y7, Y7
+	VMOVAPS    Y7, Y7
+	SUBQ       $+8, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+8, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPS    (R10)(R9*4), Y9
+	VMASKMOVPS 224(R8), Y9, Y10
+	VMOVUPS    all32_7f800000<>+0(SB), Y11
+	VBLENDVPS  Y9, Y10, Y11, Y10
+	VCMPPS     $0x03, Y10, Y8, Y9
+	VADDPS     Y10, Y8, Y11
+	VMINPS     Y10, Y8, Y12
+	VMINPS     Y8, Y10, Y8
+	VPOR       Y8, Y12, Y8
+	VBLENDVPS  Y9, Y11, Y8, Y8
+	VMOVAPS    Y8, Y8
+	SUBQ       $+8, DI
+
+fold:
+	VCMPPS     $0x03, Y5, Y1, Y9
+	VADDPS     Y5, Y1, Y10
+	VMINPS     Y5, Y1, Y11
+	VMINPS     Y1, Y5, Y1
+	VPOR       Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VCMPPS     $0x03, Y6, Y2, Y5
+	VADDPS     Y6, Y2, Y9
+	VMINPS     Y6, Y2, Y10
+	VMINPS     Y2, Y6, Y2
+	VPOR       Y2, Y10, Y2
+	VBLENDVPS  Y5, Y9, Y2, Y2
+	VCMPPS     $0x03, Y7, Y3, Y5
+	VADDPS     Y7, Y3, Y6
+	VMINPS     Y7, Y3, Y9
+	VMINPS     Y3, Y7, Y3
+	VPOR       Y3, Y9, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y8, Y4, Y5
+	VADDPS     Y8, Y4, Y6
+	VMINPS     Y8, Y4, Y7
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VCMPPS     $0x03, Y3, Y1, Y5
+	VADDPS     Y3, Y1, Y6
+	VMINPS     Y3, Y1, Y7
+	VMINPS     Y1, Y3, Y1
+	VPOR       Y1, Y7, Y1
+	VBLENDVPS  Y5, Y6, Y1, Y1
+	VCMPPS     $0x03, Y4, Y2, Y3
+	VADDPS     Y4, Y2, Y5
+	VMINPS     Y4, Y2, Y6
+	VMINPS     Y2, Y4, Y2
+	VPOR       Y2, Y6, Y2
+	VBLENDVPS  Y3, Y5, Y2, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMINPS     Y2, Y1, Y5
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMINPS     Y2, Y1, Y5
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPERMILPS  $0x4e, Y1, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMINPS     Y2, Y1, Y5
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPERMILPS  $0xb1, Y1, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMINPS     Y2, Y1, Y5
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMINPS     Y1, Y0, Y4
+	VMINPS     Y0, Y1, Y1
+	VPOR       Y1, Y4, Y1
+	VBLENDVPS  Y2, Y3, Y1, Y1
+	VMOVSS     X1, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, CMOV, MMX+
 TEXT ·sumF64AVX2(SB), NOSPLIT, $0-40
@@ -59538,6 +63871,201 @@ fold:
 	VADDPD     Y1, Y0, Y0
 	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumRowsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, CMOV, MMX+
+TEXT ·sumRowsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSD (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x03, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPD all64_0<>+0(SB), Y1
+	VMOVUPD all64_0<>+0(SB), Y2
+	VMOVUPD all64_0<>+0(SB), Y3
+	VMOVUPD all64_0<>+0(SB), Y4
+	VMOVUPD all64_0<>+0(SB), Y5
+	VMOVUPD all64_0<>+0(SB), Y6
+	VMOVUPD all64_0<>+0(SB), Y7
+	VMOVUPD all64_0<>+0(SB), Y8
+	CMPQ    DI, $+32
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPD    (R8), Y9
+	VMOVUPD    32(R8), Y10
+	VADDPD     Y9, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VADDPD     Y10, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    64(R8), Y9
+	VMOVUPD    96(R8), Y10
+	VADDPD     Y9, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VADDPD     Y10, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    128(R8), Y9
+	VMOVUPD    160(R8), Y10
+	VADDPD     Y9, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VADDPD     Y10, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    192(R8), Y9
+	VMOVUPD    224(R8), Y10
+	VADDPD     Y9, Y7, Y7
+	VMOVAPD    Y7, Y7
+	VADDPD     Y10, Y8, Y8
+	VMOVAPD    Y8, Y8
+	ADDQ       $+256, R8
+	SUBQ       $+32, DI
+	CMPQ       DI, $+32
+	JGE        many
+
+rest:
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD (R8), Y9, Y10
+	VMOVUPD    all64_0<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VADDPD     Y10, Y1, Y1
+	VMOVAPD    Y1, Y1
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 32(R8), Y9, Y10
+	VMOVUPD    all64_0<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VADDPD     Y10, Y2, Y2
+	VMOVAPD    Y2, Y2
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 64(R8), Y9, Y10
+	VMOVUPD    all64_0<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VADDPD     Y10, Y3, Y3
+	VMOVAPD    Y3, Y3
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 96(R8), Y9, Y10
+	VMOVUPD    all64_0<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VADDPD     Y10, Y4, Y4
+	VMOVAPD    Y4, Y4
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 128(R8), Y9, Y10
+	VMOVUPD    all64_0<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VADDPD     Y10, Y5, Y5
+	VMOVAPD    Y5, Y5
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 160(R8), Y9, Y10
+	VMOVUPD    all64_0<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VADDPD     Y10, Y6, Y6
+	VMOVAPD    Y6, Y6
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 192(R8), Y9, Y10
+	VMOVUPD    all64_0<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VADDPD     Y10, Y7, Y7
+	VMOVAPD    Y7, Y7
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 224(R8), Y9, Y10
+	VMOVUPD    all64_0<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VADDPD     Y10, Y8, Y8
+	VMOVAPD    Y8, Y8
+	SUBQ       $+4, DI
+
+fold:
+	VADDPD     Y5, Y1, Y1
+	VADDPD     Y6, Y2, Y2
+	VADDPD     Y7, Y3, Y3
+	VADDPD     Y8, Y4, Y4
+	VADDPD     Y3, Y1, Y1
+	VADDPD     Y4, Y2, Y2
+	VADDPD     Y2, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VADDPD     Y2, Y1, Y1
+	VPERMILPD  $0x55, Y1, Y2
+	VADDPD     Y2, Y1, Y1
+	VADDPD     Y1, Y0, Y1
+	VMOVSD     X1, (DX)
+	ADDQ       $+8, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
 	VZEROUPPER
 	RET
 
@@ -60108,6 +64636,606 @@ fold:
 	VBLENDVPD  Y2, Y3, Y0, Y0
 	MOVQ       d+8(FP), AX
 	VMOVSD     X0, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestRowsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·greatestRowsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSD (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x03, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y1
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y2
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y3
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y4
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y5
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y6
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y7
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y8
+	CMPQ    DI, $+32
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPD    (R8), Y9
+	VMOVUPD    32(R8), Y10
+	VCMPPD     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMAXPD     Y9, Y1, Y11
+	VMAXPD     Y1, Y9, Y1
+	VPAND      Y1, Y11, Y1
+	VMOVAPD    Y1, Y1
+	VMAXPD     Y10, Y2, Y9
+	VMAXPD     Y2, Y10, Y2
+	VPAND      Y2, Y9, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    64(R8), Y9
+	VMOVUPD    96(R8), Y10
+	VCMPPD     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMAXPD     Y9, Y3, Y11
+	VMAXPD     Y3, Y9, Y3
+	VPAND      Y3, Y11, Y3
+	VMOVAPD    Y3, Y3
+	VMAXPD     Y10, Y4, Y9
+	VMAXPD     Y4, Y10, Y4
+	VPAND      Y4, Y9, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    128(R8), Y9
+	VMOVUPD    160(R8), Y10
+	VCMPPD     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMAXPD     Y9, Y5, Y11
+	VMAXPD     Y5, Y9, Y5
+	VPAND      Y5, Y11, Y5
+	VMOVAPD    Y5, Y5
+	VMAXPD     Y10, Y6, Y9
+	VMAXPD     Y6, Y10, Y6
+	VPAND      Y6, Y9, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    192(R8), Y9
+	VMOVUPD    224(R8), Y10
+	VCMPPD     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMAXPD     Y9, Y7, Y11
+	VMAXPD     Y7, Y9, Y7
+	VPAND      Y7, Y11, Y7
+	VMOVAPD    Y7, Y7
+	VMAXPD     Y10, Y8, Y9
+	VMAXPD     Y8, Y10, Y8
+	VPAND      Y8, Y9, Y8
+	VMOVAPD    Y8, Y8
+	ADDQ       $+256, R8
+	SUBQ       $+32, DI
+	CMPQ       DI, $+32
+	JGE        usual_many
+
+usual_rest:
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD (R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPD     Y10, Y1, Y9
+	VMAXPD     Y1, Y10, Y1
+	VPAND      Y1, Y9, Y1
+	VMOVAPD    Y1, Y1
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 32(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPD     Y10, Y2, Y9
+	VMAXPD     Y2, Y10, Y2
+	VPAND      Y2, Y9, Y2
+	VMOVAPD    Y2, Y2
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 64(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPD     Y10, Y3, Y9
+	VMAXPD     Y3, Y10, Y3
+	VPAND      Y3, Y9, Y3
+	VMOVAPD    Y3, Y3
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 96(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPD     Y10, Y4, Y9
+	VMAXPD     Y4, Y10, Y4
+	VPAND      Y4, Y9, Y4
+	VMOVAPD    Y4, Y4
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 128(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPD     Y10, Y5, Y9
+	VMAXPD     Y5, Y10, Y5
+	VPAND      Y5, Y9, Y5
+	VMOVAPD    Y5, Y5
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 160(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPD     Y10, Y6, Y9
+	VMAXPD     Y6, Y10, Y6
+	VPAND      Y6, Y9, Y6
+	VMOVAPD    Y6, Y6
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 192(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPD     Y10, Y7, Y9
+	VMAXPD     Y7, Y10, Y7
+	VPAND      Y7, Y9, Y7
+	VMOVAPD    Y7, Y7
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 224(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMAXPD     Y10, Y8, Y9
+	VMAXPD     Y8, Y10, Y8
+	VPAND      Y8, Y9, Y8
+	VMOVAPD    Y8, Y8
+	SUBQ       $+4, DI
+
+usual_fold:
+	VMAXPD     Y5, Y1, Y9
+	VMAXPD     Y1, Y5, Y1
+	VPAND      Y1, Y9, Y1
+	VMAXPD     Y6, Y2, Y5
+	VMAXPD     Y2, Y6, Y2
+	VPAND      Y2, Y5, Y2
+	VMAXPD     Y7, Y3, Y5
+	VMAXPD     Y3, Y7, Y3
+	VPAND      Y3, Y5, Y3
+	VMAXPD     Y8, Y4, Y5
+	VMAXPD     Y4, Y8, Y4
+	VPAND      Y4, Y5, Y4
+	VMAXPD     Y3, Y1, Y5
+	VMAXPD     Y1, Y3, Y1
+	VPAND      Y1, Y5, Y1
+	VMAXPD     Y4, Y2, Y3
+	VMAXPD     Y2, Y4, Y2
+	VPAND      Y2, Y3, Y2
+	VMAXPD     Y2, Y1, Y3
+	VMAXPD     Y1, Y2, Y1
+	VPAND      Y1, Y3, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VMAXPD     Y2, Y1, Y3
+	VMAXPD     Y1, Y2, Y1
+	VPAND      Y1, Y3, Y1
+	VPERMILPD  $0x55, Y1, Y2
+	VMAXPD     Y2, Y1, Y3
+	VMAXPD     Y1, Y2, Y1
+	VPAND      Y1, Y3, Y1
+	VCMPPD     $0x03, Y1, Y0, Y2
+	VADDPD     Y1, Y0, Y3
+	VMAXPD     Y1, Y0, Y4
+	VMAXPD     Y0, Y1, Y1
+	VPAND      Y1, Y4, Y1
+	VBLENDVPD  Y2, Y3, Y1, Y1
+	VMOVSD     X1, (DX)
+	ADDQ       $+8, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y1
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y2
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y3
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y4
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y5
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y6
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y7
+	VMOVUPD all64_fff0000000000000<>+0(SB), Y8
+	CMPQ    DI, $+32
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPD    (R8), Y9
+	VMOVUPD    32(R8), Y10
+	VCMPPD     $0x03, Y9, Y1, Y11
+	VADDPD     Y9, Y1, Y12
+	VMAXPD     Y9, Y1, Y13
+	VMAXPD     Y1, Y9, Y1
+	VPAND      Y1, Y13, Y1
+	VBLENDVPD  Y11, Y12, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VCMPPD     $0x03, Y10, Y2, Y9
+	VADDPD     Y10, Y2, Y11
+	VMAXPD     Y10, Y2, Y12
+	VMAXPD     Y2, Y10, Y2
+	VPAND      Y2, Y12, Y2
+	VBLENDVPD  Y9, Y11, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    64(R8), Y9
+	VMOVUPD    96(R8), Y10
+	VCMPPD     $0x03, Y9, Y3, Y11
+	VADDPD     Y9, Y3, Y12
+	VMAXPD     Y9, Y3, Y13
+	VMAXPD     Y3, Y9, Y3
+	VPAND      Y3, Y13, Y3
+	VBLENDVPD  Y11, Y12, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VCMPPD     $0x03, Y10, Y4, Y9
+	VADDPD     Y10, Y4, Y11
+	VMAXPD     Y10, Y4, Y12
+	VMAXPD     Y4, Y10, Y4
+	VPAND      Y4, Y12, Y4
+	VBLENDVPD  Y9, Y11, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    128(R8), Y9
+	VMOVUPD    160(R8), Y10
+	VCMPPD     $0x03, Y9, Y5, Y11
+	VADDPD     Y9, Y5, Y12
+	VMAXPD     Y9, Y5, Y13
+	VMAXPD     Y5, Y9, Y5
+	VPAND      Y5, Y13, Y5
+	VBLENDVPD  Y11, Y12, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VCMPPD     $0x03, Y10, Y6, Y9
+	VADDPD     Y10, Y6, Y11
+	VMAXPD     Y10, Y6, Y12
+	VMAXPD     Y6, Y10, Y6
+	VPAND      Y6, Y12, Y6
+	VBLENDVPD  Y9, Y11, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    192(R8), Y9
+	VMOVUPD    224(R8), Y10
+	VCMPPD     $0x03, Y9, Y7, Y11
+	VADDPD     Y9, Y7, Y12
+	VMAXPD     Y9, Y7, Y13
+	VMAXPD     Y7, Y9, Y7
+	VPAND      Y7, Y13, Y7
+	VBLENDVPD  Y11, Y12, Y7, Y7
+	VMOVAPD    Y7, Y7
+	VCMPPD     $0x03, Y10, Y8, Y9
+	VADDPD     Y10, Y8, Y11
+	VMAXPD     Y10, Y8, Y12
+	VMAXPD     Y8, Y10, Y8
+	VPAND      Y8, Y12, Y8
+	VBLENDVPD  Y9, Y11, Y8, Y8
+	VMOVAPD    Y8, Y8
+	ADDQ       $+256, R8
+	SUBQ       $+32, DI
+	CMPQ       DI, $+32
+	JGE        many
+
+rest:
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD (R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y1, Y9
+	VADDPD     Y10, Y1, Y11
+	VMAXPD     Y10, Y1, Y12
+	VMAXPD     Y1, Y10, Y1
+	VPAND      Y1, Y12, Y1
+	VBLENDVPD  Y9, Y11, Y1, Y1
+	VMOVAPD    Y1, Y1
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 32(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y2, Y9
+	VADDPD     Y10, Y2, Y11
+	VMAXPD     Y10, Y2, Y12
+	VMAXPD     Y2, Y10, Y2
+	VPAND      Y2, Y12, Y2
+	VBLENDVPD  Y9, Y11, Y2, Y2
+	VMOVAPD    Y2, Y2
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 64(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y3, Y9
+	VADDPD     Y10, Y3, Y11
+	VMAXPD     Y10, Y3, Y12
+	VMAXPD     Y3, Y10, Y3
+	VPAND      Y3, Y12, Y3
+	VBLENDVPD  Y9, Y11, Y3, Y3
+	VMOVAPD    Y3, Y3
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 96(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y4, Y9
+	VADDPD     Y10, Y4, Y11
+	VMAXPD     Y10, Y4, Y12
+	VMAXPD     Y4, Y10, Y4
+	VPAND      Y4, Y12, Y4
+	VBLENDVPD  Y9, Y11, Y4, Y4
+	VMOVAPD    Y4, Y4
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 128(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y5, Y9
+	VADDPD     Y10, Y5, Y11
+	VMAXPD     Y10, Y5, Y12
+	VMAXPD     Y5, Y10, Y5
+	VPAND      Y5, Y12, Y5
+	VBLENDVPD  Y9, Y11, Y5, Y5
+	VMOVAPD    Y5, Y5
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 160(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y6, Y9
+	VADDPD     Y10, Y6, Y11
+	VMAXPD     Y10, Y6, Y12
+	VMAXPD     Y6, Y10, Y6
+	VPAND      Y6, Y12, Y6
+	VBLENDVPD  Y9, Y11, Y6, Y6
+	VMOVAPD    Y6, Y6
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 192(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y7, Y9
+	VADDPD     Y10, Y7, Y11
+	VMAXPD     Y10, Y7, Y12
+	VMAXPD     Y7, Y10, Y7
+	VPAND      Y7, Y12, Y7
+	VBLENDVPD  Y9, Y11, Y7, Y7
+	VMOVAPD    Y7, Y7
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 224(R8), Y9, Y10
+	VMOVUPD    all64_fff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y8, Y9
+	VADDPD     Y10, Y8, Y11
+	VMAXPD     Y10, Y8, Y12
+	VMAXPD     Y8, Y10, Y8
+	VPAND      Y8, Y12, Y8
+	VBLENDVPD  Y9, Y11, Y8, Y8
+	VMOVAPD    Y8, Y8
+	SUBQ       $+4, DI
+
+fold:
+	VCMPPD     $0x03, Y5, Y1, Y9
+	VADDPD     Y5, Y1, Y10
+	VMAXPD     Y5, Y1, Y11
+	VMAXPD     Y1, Y5, Y1
+	VPAND      Y1, Y11, Y1
+	VBLENDVPD  Y9, Y10, Y1, Y1
+	VCMPPD     $0x03, Y6, Y2, Y5
+	VADDPD     Y6, Y2, Y9
+	VMAXPD     Y6, Y2, Y10
+	VMAXPD     Y2, Y6, Y2
+	VPAND      Y2, Y10, Y2
+	VBLENDVPD  Y5, Y9, Y2, Y2
+	VCMPPD     $0x03, Y7, Y3, Y5
+	VADDPD     Y7, Y3, Y6
+	VMAXPD     Y7, Y3, Y9
+	VMAXPD     Y3, Y7, Y3
+	VPAND      Y3, Y9, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y8, Y4, Y5
+	VADDPD     Y8, Y4, Y6
+	VMAXPD     Y8, Y4, Y7
+	VMAXPD     Y4, Y8, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VCMPPD     $0x03, Y3, Y1, Y5
+	VADDPD     Y3, Y1, Y6
+	VMAXPD     Y3, Y1, Y7
+	VMAXPD     Y1, Y3, Y1
+	VPAND      Y1, Y7, Y1
+	VBLENDVPD  Y5, Y6, Y1, Y1
+	VCMPPD     $0x03, Y4, Y2, Y3
+	VADDPD     Y4, Y2, Y5
+	VMAXPD     Y4, Y2, Y6
+	VMAXPD     Y2, Y4, Y2
+	VPAND      Y2, Y6, Y2
+	VBLENDVPD  Y3, Y5, Y2, Y2
+	VCMPPD     $0x03, Y2, Y1, Y3
+	VADDPD     Y2, Y1, Y4
+	VMAXPD     Y2, Y1, Y5
+	VMAXPD     Y1, Y2, Y1
+	VPAND      Y1, Y5, Y1
+	VBLENDVPD  Y3, Y4, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VCMPPD     $0x03, Y2, Y1, Y3
+	VADDPD     Y2, Y1, Y4
+	VMAXPD     Y2, Y1, Y5
+	VMAXPD     Y1, Y2, Y1
+	VPAND      Y1, Y5, Y1
+	VBLENDVPD  Y3, Y4, Y1, Y1
+	VPERMILPD  $0x55, Y1, Y2
+	VCMPPD     $0x03, Y2, Y1, Y3
+	VADDPD     Y2, Y1, Y4
+	VMAXPD     Y2, Y1, Y5
+	VMAXPD     Y1, Y2, Y1
+	VPAND      Y1, Y5, Y1
+	VBLENDVPD  Y3, Y4, Y1, Y1
+	VCMPPD     $0x03, Y1, Y0, Y2
+	VADDPD     Y1, Y0, Y3
+	VMAXPD     Y1, Y0, Y4
+	VMAXPD     Y0, Y1, Y1
+	VPAND      Y1, Y4, Y1
+	VBLENDVPD  Y2, Y3, Y1, Y1
+	VMOVSD     X1, (DX)
+	ADDQ       $+8, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
 
 done:
 	VZEROUPPER
@@ -60685,6 +65813,606 @@ done:
 	VZEROUPPER
 	RET
 
+// func leastRowsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·leastRowsF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSD (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x03, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y1
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y2
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y3
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y4
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y5
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y6
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y7
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y8
+	CMPQ    DI, $+32
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPD    (R8), Y9
+	VMOVUPD    32(R8), Y10
+	VCMPPD     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMINPD     Y9, Y1, Y11
+	VMINPD     Y1, Y9, Y1
+	VPOR       Y1, Y11, Y1
+	VMOVAPD    Y1, Y1
+	VMINPD     Y10, Y2, Y9
+	VMINPD     Y2, Y10, Y2
+	VPOR       Y2, Y9, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    64(R8), Y9
+	VMOVUPD    96(R8), Y10
+	VCMPPD     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMINPD     Y9, Y3, Y11
+	VMINPD     Y3, Y9, Y3
+	VPOR       Y3, Y11, Y3
+	VMOVAPD    Y3, Y3
+	VMINPD     Y10, Y4, Y9
+	VMINPD     Y4, Y10, Y4
+	VPOR       Y4, Y9, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    128(R8), Y9
+	VMOVUPD    160(R8), Y10
+	VCMPPD     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMINPD     Y9, Y5, Y11
+	VMINPD     Y5, Y9, Y5
+	VPOR       Y5, Y11, Y5
+	VMOVAPD    Y5, Y5
+	VMINPD     Y10, Y6, Y9
+	VMINPD     Y6, Y10, Y6
+	VPOR       Y6, Y9, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    192(R8), Y9
+	VMOVUPD    224(R8), Y10
+	VCMPPD     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMINPD     Y9, Y7, Y11
+	VMINPD     Y7, Y9, Y7
+	VPOR       Y7, Y11, Y7
+	VMOVAPD    Y7, Y7
+	VMINPD     Y10, Y8, Y9
+	VMINPD     Y8, Y10, Y8
+	VPOR       Y8, Y9, Y8
+	VMOVAPD    Y8, Y8
+	ADDQ       $+256, R8
+	SUBQ       $+32, DI
+	CMPQ       DI, $+32
+	JGE        usual_many
+
+usual_rest:
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD (R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPD     Y10, Y1, Y9
+	VMINPD     Y1, Y10, Y1
+	VPOR       Y1, Y9, Y1
+	VMOVAPD    Y1, Y1
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 32(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPD     Y10, Y2, Y9
+	VMINPD     Y2, Y10, Y2
+	VPOR       Y2, Y9, Y2
+	VMOVAPD    Y2, Y2
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 64(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPD     Y10, Y3, Y9
+	VMINPD     Y3, Y10, Y3
+	VPOR       Y3, Y9, Y3
+	VMOVAPD    Y3, Y3
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 96(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPD     Y10, Y4, Y9
+	VMINPD     Y4, Y10, Y4
+	VPOR       Y4, Y9, Y4
+	VMOVAPD    Y4, Y4
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 128(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPD     Y10, Y5, Y9
+	VMINPD     Y5, Y10, Y5
+	VPOR       Y5, Y9, Y5
+	VMOVAPD    Y5, Y5
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 160(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPD     Y10, Y6, Y9
+	VMINPD     Y6, Y10, Y6
+	VPOR       Y6, Y9, Y6
+	VMOVAPD    Y6, Y6
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 192(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPD     Y10, Y7, Y9
+	VMINPD     Y7, Y10, Y7
+	VPOR       Y7, Y9, Y7
+	VMOVAPD    Y7, Y7
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        usual_fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 224(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y10, Y9
+	VPTEST     Y9, Y9
+	JNZ        nan
+	VMINPD     Y10, Y8, Y9
+	VMINPD     Y8, Y10, Y8
+	VPOR       Y8, Y9, Y8
+	VMOVAPD    Y8, Y8
+	SUBQ       $+4, DI
+
+usual_fold:
+	VMINPD     Y5, Y1, Y9
+	VMINPD     Y1, Y5, Y1
+	VPOR       Y1, Y9, Y1
+	VMINPD     Y6, Y2, Y5
+	VMINPD     Y2, Y6, Y2
+	VPOR       Y2, Y5, Y2
+	VMINPD     Y7, Y3, Y5
+	VMINPD     Y3, Y7, Y3
+	VPOR       Y3, Y5, Y3
+	VMINPD     Y8, Y4, Y5
+	VMINPD     Y4, Y8, Y4
+	VPOR       Y4, Y5, Y4
+	VMINPD     Y3, Y1, Y5
+	VMINPD     Y1, Y3, Y1
+	VPOR       Y1, Y5, Y1
+	VMINPD     Y4, Y2, Y3
+	VMINPD     Y2, Y4, Y2
+	VPOR       Y2, Y3, Y2
+	VMINPD     Y2, Y1, Y3
+	VMINPD     Y1, Y2, Y1
+	VPOR       Y1, Y3, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VMINPD     Y2, Y1, Y3
+	VMINPD     Y1, Y2, Y1
+	VPOR       Y1, Y3, Y1
+	VPERMILPD  $0x55, Y1, Y2
+	VMINPD     Y2, Y1, Y3
+	VMINPD     Y1, Y2, Y1
+	VPOR       Y1, Y3, Y1
+	VCMPPD     $0x03, Y1, Y0, Y2
+	VADDPD     Y1, Y0, Y3
+	VMINPD     Y1, Y0, Y4
+	VMINPD     Y0, Y1, Y1
+	VPOR       Y1, Y4, Y1
+	VBLENDVPD  Y2, Y3, Y1, Y1
+	VMOVSD     X1, (DX)
+	ADDQ       $+8, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y1
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y2
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y3
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y4
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y5
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y6
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y7
+	VMOVUPD all64_7ff0000000000000<>+0(SB), Y8
+	CMPQ    DI, $+32
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	PREFETCHT0 2176(R8)
+	PREFETCHT0 2240(R8)
+	VMOVUPD    (R8), Y9
+	VMOVUPD    32(R8), Y10
+	VCMPPD     $0x03, Y9, Y1, Y11
+	VADDPD     Y9, Y1, Y12
+	VMINPD     Y9, Y1, Y13
+	VMINPD     Y1, Y9, Y1
+	VPOR       Y1, Y13, Y1
+	VBLENDVPD  Y11, Y12, Y1, Y1
+	VMOVAPD    Y1, Y1
+	VCMPPD     $0x03, Y10, Y2, Y9
+	VADDPD     Y10, Y2, Y11
+	VMINPD     Y10, Y2, Y12
+	VMINPD     Y2, Y10, Y2
+	VPOR       Y2, Y12, Y2
+	VBLENDVPD  Y9, Y11, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    64(R8), Y9
+	VMOVUPD    96(R8), Y10
+	VCMPPD     $0x03, Y9, Y3, Y11
+	VADDPD     Y9, Y3, Y12
+	VMINPD     Y9, Y3, Y13
+	VMINPD     Y3, Y9, Y3
+	VPOR       Y3, Y13, Y3
+	VBLENDVPD  Y11, Y12, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VCMPPD     $0x03, Y10, Y4, Y9
+	VADDPD     Y10, Y4, Y11
+	VMINPD     Y10, Y4, Y12
+	VMINPD     Y4, Y10, Y4
+	VPOR       Y4, Y12, Y4
+	VBLENDVPD  Y9, Y11, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMOVUPD    128(R8), Y9
+	VMOVUPD    160(R8), Y10
+	VCMPPD     $0x03, Y9, Y5, Y11
+	VADDPD     Y9, Y5, Y12
+	VMINPD     Y9, Y5, Y13
+	VMINPD     Y5, Y9, Y5
+	VPOR       Y5, Y13, Y5
+	VBLENDVPD  Y11, Y12, Y5, Y5
+	VMOVAPD    Y5, Y5
+	VCMPPD     $0x03, Y10, Y6, Y9
+	VADDPD     Y10, Y6, Y11
+	VMINPD     Y10, Y6, Y12
+	VMINPD     Y6, Y10, Y6
+	VPOR       Y6, Y12, Y6
+	VBLENDVPD  Y9, Y11, Y6, Y6
+	VMOVAPD    Y6, Y6
+	VMOVUPD    192(R8), Y9
+	VMOVUPD    224(R8), Y10
+	VCMPPD     $0x03, Y9, Y7, Y11
+	VADDPD     Y9, Y7, Y12
+	VMINPD     Y9, Y7, Y13
+	VMINPD     Y7, Y9, Y7
+	VPOR       Y7, Y13, Y7
+	VBLENDVPD  Y11, Y12, Y7, Y7
+	VMOVAPD    Y7, Y7
+	VCMPPD     $0x03, Y10, Y8, Y9
+	VADDPD     Y10, Y8, Y11
+	VMINPD     Y10, Y8, Y12
+	VMINPD     Y8, Y10, Y8
+	VPOR       Y8, Y12, Y8
+	VBLENDVPD  Y9, Y11, Y8, Y8
+	VMOVAPD    Y8, Y8
+	ADDQ       $+256, R8
+	SUBQ       $+32, DI
+	CMPQ       DI, $+32
+	JGE        many
+
+rest:
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD (R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y1, Y9
+	VADDPD     Y10, Y1, Y11
+	VMINPD     Y10, Y1, Y12
+	VMINPD     Y1, Y10, Y1
+	VPOR       Y1, Y12, Y1
+	VBLENDVPD  Y9, Y11, Y1, Y1
+	VMOVAPD    Y1, Y1
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 32(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y2, Y9
+	VADDPD     Y10, Y2, Y11
+	VMINPD     Y10, Y2, Y12
+	VMINPD     Y2, Y10, Y2
+	VPOR       Y2, Y12, Y2
+	VBLENDVPD  Y9, Y11, Y2, Y2
+	VMOVAPD    Y2, Y2
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 64(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y3, Y9
+	VADDPD     Y10, Y3, Y11
+	VMINPD     Y10, Y3, Y12
+	VMINPD     Y3, Y10, Y3
+	VPOR       Y3, Y12, Y3
+	VBLENDVPD  Y9, Y11, Y3, Y3
+	VMOVAPD    Y3, Y3
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 96(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y4, Y9
+	VADDPD     Y10, Y4, Y11
+	VMINPD     Y10, Y4, Y12
+	VMINPD     Y4, Y10, Y4
+	VPOR       Y4, Y12, Y4
+	VBLENDVPD  Y9, Y11, Y4, Y4
+	VMOVAPD    Y4, Y4
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 128(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y5, Y9
+	VADDPD     Y10, Y5, Y11
+	VMINPD     Y10, Y5, Y12
+	VMINPD     Y5, Y10, Y5
+	VPOR       Y5, Y12, Y5
+	VBLENDVPD  Y9, Y11, Y5, Y5
+	VMOVAPD    Y5, Y5
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 160(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y6, Y9
+	VADDPD     Y10, Y6, Y11
+	VMINPD     Y10, Y6, Y12
+	VMINPD     Y6, Y10, Y6
+	VPOR       Y6, Y12, Y6
+	VBLENDVPD  Y9, Y11, Y6, Y6
+	VMOVAPD    Y6, Y6
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 192(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y7, Y9
+	VADDPD     Y10, Y7, Y11
+	VMINPD     Y10, Y7, Y12
+	VMINPD     Y7, Y10, Y7
+	VPOR       Y7, Y12, Y7
+	VBLENDVPD  Y9, Y11, Y7, Y7
+	VMOVAPD    Y7, Y7
+	SUBQ       $+4, DI
+	TESTQ      DI, DI
+	JLE        fold
+	XORQ       R10, R10
+	MOVQ       $+4, R9
+	SUBQ       DI, R9
+	CMOVQLT    R10, R9
+	LEAQ       tail_masks<>+0(SB), R10
+	VMOVUPD    (R10)(R9*8), Y9
+	VMASKMOVPD 224(R8), Y9, Y10
+	VMOVUPD    all64_7ff0000000000000<>+0(SB), Y11
+	VBLENDVPD  Y9, Y10, Y11, Y10
+	VCMPPD     $0x03, Y10, Y8, Y9
+	VADDPD     Y10, Y8, Y11
+	VMINPD     Y10, Y8, Y12
+	VMINPD     Y8, Y10, Y8
+	VPOR       Y8, Y12, Y8
+	VBLENDVPD  Y9, Y11, Y8, Y8
+	VMOVAPD    Y8, Y8
+	SUBQ       $+4, DI
+
+fold:
+	VCMPPD     $0x03, Y5, Y1, Y9
+	VADDPD     Y5, Y1, Y10
+	VMINPD     Y5, Y1, Y11
+	VMINPD     Y1, Y5, Y1
+	VPOR       Y1, Y11, Y1
+	VBLENDVPD  Y9, Y10, Y1, Y1
+	VCMPPD     $0x03, Y6, Y2, Y5
+	VADDPD     Y6, Y2, Y9
+	VMINPD     Y6, Y2, Y10
+	VMINPD     Y2, Y6, Y2
+	VPOR       Y2, Y10, Y2
+	VBLENDVPD  Y5, Y9, Y2, Y2
+	VCMPPD     $0x03, Y7, Y3, Y5
+	VADDPD     Y7, Y3, Y6
+	VMINPD     Y7, Y3, Y9
+	VMINPD     Y3, Y7, Y3
+	VPOR       Y3, Y9, Y3
+	VBLENDVPD  Y5, Y6, Y3, Y3
+	VCMPPD     $0x03, Y8, Y4, Y5
+	VADDPD     Y8, Y4, Y6
+	VMINPD     Y8, Y4, Y7
+	VMINPD     Y4, Y8, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPD  Y5, Y6, Y4, Y4
+	VCMPPD     $0x03, Y3, Y1, Y5
+	VADDPD     Y3, Y1, Y6
+	VMINPD     Y3, Y1, Y7
+	VMINPD     Y1, Y3, Y1
+	VPOR       Y1, Y7, Y1
+	VBLENDVPD  Y5, Y6, Y1, Y1
+	VCMPPD     $0x03, Y4, Y2, Y3
+	VADDPD     Y4, Y2, Y5
+	VMINPD     Y4, Y2, Y6
+	VMINPD     Y2, Y4, Y2
+	VPOR       Y2, Y6, Y2
+	VBLENDVPD  Y3, Y5, Y2, Y2
+	VCMPPD     $0x03, Y2, Y1, Y3
+	VADDPD     Y2, Y1, Y4
+	VMINPD     Y2, Y1, Y5
+	VMINPD     Y1, Y2, Y1
+	VPOR       Y1, Y5, Y1
+	VBLENDVPD  Y3, Y4, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VCMPPD     $0x03, Y2, Y1, Y3
+	VADDPD     Y2, Y1, Y4
+	VMINPD     Y2, Y1, Y5
+	VMINPD     Y1, Y2, Y1
+	VPOR       Y1, Y5, Y1
+	VBLENDVPD  Y3, Y4, Y1, Y1
+	VPERMILPD  $0x55, Y1, Y2
+	VCMPPD     $0x03, Y2, Y1, Y3
+	VADDPD     Y2, Y1, Y4
+	VMINPD     Y2, Y1, Y5
+	VMINPD     Y1, Y2, Y1
+	VPOR       Y1, Y5, Y1
+	VBLENDVPD  Y3, Y4, Y1, Y1
+	VCMPPD     $0x03, Y1, Y0, Y2
+	VADDPD     Y1, Y0, Y3
+	VMINPD     Y1, Y0, Y4
+	VMINPD     Y0, Y1, Y1
+	VPOR       Y1, Y4, Y1
+	VBLENDVPD  Y2, Y3, Y1, Y1
+	VMOVSD     X1, (DX)
+	ADDQ       $+8, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+
+done:
+	VZEROUPPER
+	RET
+
 // func magnitudeF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·magnitudeF32AVX2(SB), NOSPLIT, $0-40
@@ -60984,11 +66712,11 @@ rest:
 	VPADDB     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPADDB     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPADDB     Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
 	VPADDB     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPEXTRB    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -61057,11 +66785,11 @@ rest:
 	VPMAXSB    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXSB    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMAXSB    Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
 	VPMAXSB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPEXTRB    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -61130,11 +66858,11 @@ rest:
 	VPMINSB    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINSB    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMINSB    Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
 	VPMINSB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPEXTRB    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -61203,11 +66931,11 @@ rest:
 	VPMAXUB    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXUB    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMAXUB    Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
 	VPMAXUB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPEXTRB    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -61276,11 +67004,11 @@ rest:
 	VPMINUB    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINUB    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMINUB    Y1, Y0, Y0
 	VPSRLW     $0x08, Y0, Y1
 	VPMINUB    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPEXTRB    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -61349,9 +67077,9 @@ rest:
 	VPADDW     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPADDW     Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPADDW     Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPEXTRW    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -61420,9 +67148,9 @@ rest:
 	VPMAXSW    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXSW    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMAXSW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPEXTRW    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -61491,9 +67219,9 @@ rest:
 	VPMINSW    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINSW    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMINSW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPEXTRW    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -61562,9 +67290,9 @@ rest:
 	VPMAXUW    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMAXUW    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMAXUW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPEXTRW    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -61633,9 +67361,9 @@ rest:
 	VPMINUW    Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
 	VPMINUW    Y1, Y0, Y0
-	MOVQ       d+8(FP), AX
 	VPSRLD     $0x10, Y0, Y1
 	VPMINUW    Y1, Y0, Y0
+	MOVQ       d+8(FP), AX
 	VPEXTRW    $0x00, X0, (AX)
 	VZEROUPPER
 	RET
@@ -62739,9 +68467,9 @@ fold:
 // func sumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, MMX+
 TEXT ·sumBf16AVX2(SB), NOSPLIT, $0-40
+	VMOVUPS all32_ffff0000<>+0(SB), Y0
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
-	VMOVUPS all32_0<>+0(SB), Y0
 	VMOVUPS all32_0<>+0(SB), Y1
 	VMOVUPS all32_0<>+0(SB), Y2
 	VMOVUPS all32_0<>+0(SB), Y3
@@ -62749,74 +68477,161 @@ TEXT ·sumBf16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
+	VMOVUPS all32_0<>+0(SB), Y8
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VPMOVZXWD  (CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  16(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VADDPS     Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VADDPS     Y9, Y1, Y1
+	VMOVUPS    (CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VADDPS     Y10, Y1, Y1
 	VMOVAPS    Y1, Y1
-	VPMOVZXWD  32(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  48(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VADDPS     Y8, Y2, Y2
+	VADDPS     Y9, Y2, Y2
 	VMOVAPS    Y2, Y2
-	VADDPS     Y9, Y3, Y3
+	VMOVUPS    32(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VADDPS     Y10, Y3, Y3
 	VMOVAPS    Y3, Y3
-	VPMOVZXWD  64(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  80(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VADDPS     Y8, Y4, Y4
+	VADDPS     Y9, Y4, Y4
 	VMOVAPS    Y4, Y4
-	VADDPS     Y9, Y5, Y5
+	VMOVUPS    64(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VADDPS     Y10, Y5, Y5
 	VMOVAPS    Y5, Y5
-	VPMOVZXWD  96(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  112(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VADDPS     Y8, Y6, Y6
+	VADDPS     Y9, Y6, Y6
 	VMOVAPS    Y6, Y6
-	VADDPS     Y9, Y7, Y7
+	VMOVUPS    96(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VADDPS     Y10, Y7, Y7
 	VMOVAPS    Y7, Y7
+	VADDPS     Y9, Y8, Y8
+	VMOVAPS    Y8, Y8
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
 	JGE        many
 
 rest:
-	VADDPS     Y4, Y0, Y0
-	VADDPS     Y5, Y1, Y1
-	VADDPS     Y6, Y2, Y2
-	VADDPS     Y7, Y3, Y3
+	VADDPS     Y5, Y1, Y0
+	VADDPS     Y6, Y2, Y1
+	VADDPS     Y7, Y3, Y2
+	VADDPS     Y8, Y4, Y3
 	VADDPS     Y2, Y0, Y0
 	VADDPS     Y3, Y1, Y1
-	VADDPS     Y1, Y0, Y0
-	VPERM2F128 $0x01, Y0, Y0, Y1
-	VADDPS     Y1, Y0, Y0
+	VPERM2F128 $0x20, Y1, Y0, Y2
+	VPERM2F128 $0x31, Y1, Y0, Y0
+	VADDPS     Y0, Y2, Y0
 	VPERMILPS  $0x4e, Y0, Y1
 	VADDPS     Y1, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
 	VADDPS     Y1, Y0, Y0
 	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
 	VZEROUPPER
 	RET
 
+// func sumRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, MMX+
+TEXT ·sumRowsBf16AVX2(SB), NOSPLIT, $0-40
+	VMOVUPS all32_ffff0000<>+0(SB), Y0
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	MOVQ    d+8(FP), DX
+	MOVQ    c+32(FP), BX
+	MOVQ    b+24(FP), SI
+	VMOVSS  (SI), X1
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_0<>+0(SB), Y2
+	VMOVUPS all32_0<>+0(SB), Y3
+	VMOVUPS all32_0<>+0(SB), Y4
+	VMOVUPS all32_0<>+0(SB), Y5
+	VMOVUPS all32_0<>+0(SB), Y6
+	VMOVUPS all32_0<>+0(SB), Y7
+	VMOVUPS all32_0<>+0(SB), Y8
+	VMOVUPS all32_0<>+0(SB), Y9
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VMOVUPS    (R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VADDPS     Y11, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VADDPS     Y10, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    32(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VADDPS     Y11, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VADDPS     Y10, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    64(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VADDPS     Y11, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VADDPS     Y10, Y7, Y7
+	VMOVAPS    Y7, Y7
+	VMOVUPS    96(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VADDPS     Y11, Y8, Y8
+	VMOVAPS    Y8, Y8
+	VADDPS     Y10, Y9, Y9
+	VMOVAPS    Y9, Y9
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	VADDPS     Y6, Y2, Y2
+	VADDPS     Y7, Y3, Y3
+	VADDPS     Y8, Y4, Y4
+	VADDPS     Y9, Y5, Y5
+	VADDPS     Y4, Y2, Y2
+	VADDPS     Y5, Y3, Y3
+	VPERM2F128 $0x20, Y3, Y2, Y4
+	VPERM2F128 $0x31, Y3, Y2, Y2
+	VADDPS     Y2, Y4, Y2
+	VPERMILPS  $0x4e, Y2, Y3
+	VADDPS     Y3, Y2, Y2
+	VPERMILPS  $0xb1, Y2, Y3
+	VADDPS     Y3, Y2, Y2
+	VPERM2F128 $0x01, Y2, Y2, Y3
+	VADDPS     Y3, Y2, Y2
+	VADDPS     Y2, Y1, Y2
+	VMOVSS     X2, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	VZEROUPPER
+	RET
+
 // func greatestBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, MMX+
 TEXT ·greatestBf16AVX2(SB), NOSPLIT, $0-40
+	VMOVUPS all32_ffff0000<>+0(SB), Y0
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
-	VMOVUPS all32_ff800000<>+0(SB), Y0
 	VMOVUPS all32_ff800000<>+0(SB), Y1
 	VMOVUPS all32_ff800000<>+0(SB), Y2
 	VMOVUPS all32_ff800000<>+0(SB), Y3
@@ -62824,108 +68639,107 @@ TEXT ·greatestBf16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ff800000<>+0(SB), Y5
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
+	VMOVUPS all32_ff800000<>+0(SB), Y8
 	CMPQ    AX, $+64
 	JLT     usual_rest
 
 usual_many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VPMOVZXWD  (CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  16(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
+	VMOVUPS    (CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y9, Y10, Y11
+	VPTEST     Y11, Y11
 	JNZ        nan
-	VMAXPS     Y8, Y0, Y10
-	VMAXPS     Y0, Y8, Y0
-	VPAND      Y0, Y10, Y0
-	VMOVAPS    Y0, Y0
-	VMAXPS     Y9, Y1, Y8
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y8, Y1
+	VMAXPS     Y10, Y1, Y11
+	VMAXPS     Y1, Y10, Y1
+	VPAND      Y1, Y11, Y1
 	VMOVAPS    Y1, Y1
-	VPMOVZXWD  32(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  48(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPS     Y8, Y2, Y10
-	VMAXPS     Y2, Y8, Y2
+	VMAXPS     Y9, Y2, Y10
+	VMAXPS     Y2, Y9, Y2
 	VPAND      Y2, Y10, Y2
 	VMOVAPS    Y2, Y2
-	VMAXPS     Y9, Y3, Y8
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y8, Y3
-	VMOVAPS    Y3, Y3
-	VPMOVZXWD  64(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  80(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
+	VMOVUPS    32(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y9, Y10, Y11
+	VPTEST     Y11, Y11
 	JNZ        nan
-	VMAXPS     Y8, Y4, Y10
-	VMAXPS     Y4, Y8, Y4
+	VMAXPS     Y10, Y3, Y11
+	VMAXPS     Y3, Y10, Y3
+	VPAND      Y3, Y11, Y3
+	VMOVAPS    Y3, Y3
+	VMAXPS     Y9, Y4, Y10
+	VMAXPS     Y4, Y9, Y4
 	VPAND      Y4, Y10, Y4
 	VMOVAPS    Y4, Y4
-	VMAXPS     Y9, Y5, Y8
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y8, Y5
-	VMOVAPS    Y5, Y5
-	VPMOVZXWD  96(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  112(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
+	VMOVUPS    64(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y9, Y10, Y11
+	VPTEST     Y11, Y11
 	JNZ        nan
-	VMAXPS     Y8, Y6, Y10
-	VMAXPS     Y6, Y8, Y6
+	VMAXPS     Y10, Y5, Y11
+	VMAXPS     Y5, Y10, Y5
+	VPAND      Y5, Y11, Y5
+	VMOVAPS    Y5, Y5
+	VMAXPS     Y9, Y6, Y10
+	VMAXPS     Y6, Y9, Y6
 	VPAND      Y6, Y10, Y6
 	VMOVAPS    Y6, Y6
-	VMAXPS     Y9, Y7, Y8
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y8, Y7
+	VMOVUPS    96(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y9, Y10, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMAXPS     Y10, Y7, Y11
+	VMAXPS     Y7, Y10, Y7
+	VPAND      Y7, Y11, Y7
 	VMOVAPS    Y7, Y7
+	VMAXPS     Y9, Y8, Y10
+	VMAXPS     Y8, Y9, Y8
+	VPAND      Y8, Y10, Y8
+	VMOVAPS    Y8, Y8
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
 	JGE        usual_many
 
 usual_rest:
-	VMAXPS     Y4, Y0, Y8
-	VMAXPS     Y0, Y4, Y0
-	VPAND      Y0, Y8, Y0
-	VMAXPS     Y5, Y1, Y4
+	VMAXPS     Y5, Y1, Y0
 	VMAXPS     Y1, Y5, Y1
-	VPAND      Y1, Y4, Y1
-	VMAXPS     Y6, Y2, Y4
+	VPAND      Y1, Y0, Y0
+	VMAXPS     Y6, Y2, Y1
 	VMAXPS     Y2, Y6, Y2
-	VPAND      Y2, Y4, Y2
-	VMAXPS     Y7, Y3, Y4
+	VPAND      Y2, Y1, Y1
+	VMAXPS     Y7, Y3, Y2
 	VMAXPS     Y3, Y7, Y3
-	VPAND      Y3, Y4, Y3
+	VPAND      Y3, Y2, Y2
+	VMAXPS     Y8, Y4, Y3
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y3, Y3
 	VMAXPS     Y2, Y0, Y4
 	VMAXPS     Y0, Y2, Y0
 	VPAND      Y0, Y4, Y0
 	VMAXPS     Y3, Y1, Y2
 	VMAXPS     Y1, Y3, Y1
 	VPAND      Y1, Y2, Y1
-	VMAXPS     Y1, Y0, Y2
-	VMAXPS     Y0, Y1, Y0
-	VPAND      Y0, Y2, Y0
-	VPERM2F128 $0x01, Y0, Y0, Y1
-	VMAXPS     Y1, Y0, Y2
-	VMAXPS     Y0, Y1, Y0
-	VPAND      Y0, Y2, Y0
+	VPERM2F128 $0x20, Y1, Y0, Y2
+	VPERM2F128 $0x31, Y1, Y0, Y0
+	VMAXPS     Y0, Y2, Y1
+	VMAXPS     Y2, Y0, Y0
+	VPAND      Y0, Y1, Y0
 	VPERMILPS  $0x4e, Y0, Y1
 	VMAXPS     Y1, Y0, Y2
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y2, Y0
 	VPERMILPS  $0xb1, Y0, Y1
+	VMAXPS     Y1, Y0, Y2
+	VMAXPS     Y0, Y1, Y0
+	VPAND      Y0, Y2, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
 	VMAXPS     Y1, Y0, Y2
 	VMAXPS     Y0, Y1, Y0
 	VPAND      Y0, Y2, Y0
@@ -62936,7 +68750,6 @@ usual_rest:
 nan:
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
-	VMOVUPS all32_ff800000<>+0(SB), Y0
 	VMOVUPS all32_ff800000<>+0(SB), Y1
 	VMOVUPS all32_ff800000<>+0(SB), Y2
 	VMOVUPS all32_ff800000<>+0(SB), Y3
@@ -62944,114 +68757,111 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y5
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
+	VMOVUPS all32_ff800000<>+0(SB), Y8
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VPMOVZXWD  (CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  16(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y8, Y0, Y10
-	VADDPS     Y8, Y0, Y11
-	VMAXPS     Y8, Y0, Y12
-	VMAXPS     Y0, Y8, Y0
-	VPAND      Y0, Y12, Y0
-	VBLENDVPS  Y10, Y11, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VCMPPS     $0x03, Y9, Y1, Y8
-	VADDPS     Y9, Y1, Y10
-	VMAXPS     Y9, Y1, Y11
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y11, Y1
-	VBLENDVPS  Y8, Y10, Y1, Y1
+	VMOVUPS    (CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y10, Y1, Y11
+	VADDPS     Y10, Y1, Y12
+	VMAXPS     Y10, Y1, Y13
+	VMAXPS     Y1, Y10, Y1
+	VPAND      Y1, Y13, Y1
+	VBLENDVPS  Y11, Y12, Y1, Y1
 	VMOVAPS    Y1, Y1
-	VPMOVZXWD  32(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  48(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y8, Y2, Y10
-	VADDPS     Y8, Y2, Y11
-	VMAXPS     Y8, Y2, Y12
-	VMAXPS     Y2, Y8, Y2
+	VCMPPS     $0x03, Y9, Y2, Y10
+	VADDPS     Y9, Y2, Y11
+	VMAXPS     Y9, Y2, Y12
+	VMAXPS     Y2, Y9, Y2
 	VPAND      Y2, Y12, Y2
 	VBLENDVPS  Y10, Y11, Y2, Y2
 	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y9, Y3, Y8
-	VADDPS     Y9, Y3, Y10
-	VMAXPS     Y9, Y3, Y11
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y11, Y3
-	VBLENDVPS  Y8, Y10, Y3, Y3
+	VMOVUPS    32(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y10, Y3, Y11
+	VADDPS     Y10, Y3, Y12
+	VMAXPS     Y10, Y3, Y13
+	VMAXPS     Y3, Y10, Y3
+	VPAND      Y3, Y13, Y3
+	VBLENDVPS  Y11, Y12, Y3, Y3
 	VMOVAPS    Y3, Y3
-	VPMOVZXWD  64(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  80(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y8, Y4, Y10
-	VADDPS     Y8, Y4, Y11
-	VMAXPS     Y8, Y4, Y12
-	VMAXPS     Y4, Y8, Y4
+	VCMPPS     $0x03, Y9, Y4, Y10
+	VADDPS     Y9, Y4, Y11
+	VMAXPS     Y9, Y4, Y12
+	VMAXPS     Y4, Y9, Y4
 	VPAND      Y4, Y12, Y4
 	VBLENDVPS  Y10, Y11, Y4, Y4
 	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y9, Y5, Y8
-	VADDPS     Y9, Y5, Y10
-	VMAXPS     Y9, Y5, Y11
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y11, Y5
-	VBLENDVPS  Y8, Y10, Y5, Y5
+	VMOVUPS    64(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y10, Y5, Y11
+	VADDPS     Y10, Y5, Y12
+	VMAXPS     Y10, Y5, Y13
+	VMAXPS     Y5, Y10, Y5
+	VPAND      Y5, Y13, Y5
+	VBLENDVPS  Y11, Y12, Y5, Y5
 	VMOVAPS    Y5, Y5
-	VPMOVZXWD  96(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  112(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y8, Y6, Y10
-	VADDPS     Y8, Y6, Y11
-	VMAXPS     Y8, Y6, Y12
-	VMAXPS     Y6, Y8, Y6
+	VCMPPS     $0x03, Y9, Y6, Y10
+	VADDPS     Y9, Y6, Y11
+	VMAXPS     Y9, Y6, Y12
+	VMAXPS     Y6, Y9, Y6
 	VPAND      Y6, Y12, Y6
 	VBLENDVPS  Y10, Y11, Y6, Y6
 	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y9, Y7, Y8
-	VADDPS     Y9, Y7, Y10
-	VMAXPS     Y9, Y7, Y11
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y11, Y7
-	VBLENDVPS  Y8, Y10, Y7, Y7
+	VMOVUPS    96(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y10, Y7, Y11
+	VADDPS     Y10, Y7, Y12
+	VMAXPS     Y10, Y7, Y13
+	VMAXPS     Y7, Y10, Y7
+	VPAND      Y7, Y13, Y7
+	VBLENDVPS  Y11, Y12, Y7, Y7
 	VMOVAPS    Y7, Y7
+	VCMPPS     $0x03, Y9, Y8, Y10
+	VADDPS     Y9, Y8, Y11
+	VMAXPS     Y9, Y8, Y12
+	VMAXPS     Y8, Y9, Y8
+	VPAND      Y8, Y12, Y8
+	VBLENDVPS  Y10, Y11, Y8, Y8
+	VMOVAPS    Y8, Y8
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
 	JGE        many
 
 rest:
-	VCMPPS     $0x03, Y4, Y0, Y8
-	VADDPS     Y4, Y0, Y9
-	VMAXPS     Y4, Y0, Y10
-	VMAXPS     Y0, Y4, Y0
-	VPAND      Y0, Y10, Y0
-	VBLENDVPS  Y8, Y9, Y0, Y0
-	VCMPPS     $0x03, Y5, Y1, Y4
-	VADDPS     Y5, Y1, Y8
-	VMAXPS     Y5, Y1, Y9
+	VCMPPS     $0x03, Y5, Y1, Y0
+	VADDPS     Y5, Y1, Y9
+	VMAXPS     Y5, Y1, Y10
 	VMAXPS     Y1, Y5, Y1
-	VPAND      Y1, Y9, Y1
-	VBLENDVPS  Y4, Y8, Y1, Y1
-	VCMPPS     $0x03, Y6, Y2, Y4
+	VPAND      Y1, Y10, Y1
+	VBLENDVPS  Y0, Y9, Y1, Y0
+	VCMPPS     $0x03, Y6, Y2, Y1
 	VADDPS     Y6, Y2, Y5
-	VMAXPS     Y6, Y2, Y8
+	VMAXPS     Y6, Y2, Y9
 	VMAXPS     Y2, Y6, Y2
-	VPAND      Y2, Y8, Y2
-	VBLENDVPS  Y4, Y5, Y2, Y2
-	VCMPPS     $0x03, Y7, Y3, Y4
+	VPAND      Y2, Y9, Y2
+	VBLENDVPS  Y1, Y5, Y2, Y1
+	VCMPPS     $0x03, Y7, Y3, Y2
 	VADDPS     Y7, Y3, Y5
 	VMAXPS     Y7, Y3, Y6
 	VMAXPS     Y3, Y7, Y3
 	VPAND      Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
+	VBLENDVPS  Y2, Y5, Y3, Y2
+	VCMPPS     $0x03, Y8, Y4, Y3
+	VADDPS     Y8, Y4, Y5
+	VMAXPS     Y8, Y4, Y6
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y6, Y4
+	VBLENDVPS  Y3, Y5, Y4, Y3
 	VCMPPS     $0x03, Y2, Y0, Y4
 	VADDPS     Y2, Y0, Y5
 	VMAXPS     Y2, Y0, Y6
@@ -63064,19 +68874,14 @@ rest:
 	VMAXPS     Y1, Y3, Y1
 	VPAND      Y1, Y5, Y1
 	VBLENDVPS  Y2, Y4, Y1, Y1
-	VCMPPS     $0x03, Y1, Y0, Y2
-	VADDPS     Y1, Y0, Y3
-	VMAXPS     Y1, Y0, Y4
-	VMAXPS     Y0, Y1, Y0
+	VPERM2F128 $0x20, Y1, Y0, Y2
+	VPERM2F128 $0x31, Y1, Y0, Y0
+	VCMPPS     $0x03, Y0, Y2, Y1
+	VADDPS     Y0, Y2, Y3
+	VMAXPS     Y0, Y2, Y4
+	VMAXPS     Y2, Y0, Y0
 	VPAND      Y0, Y4, Y0
-	VBLENDVPS  Y2, Y3, Y0, Y0
-	VPERM2F128 $0x01, Y0, Y0, Y1
-	VCMPPS     $0x03, Y1, Y0, Y2
-	VADDPS     Y1, Y0, Y3
-	VMAXPS     Y1, Y0, Y4
-	VMAXPS     Y0, Y1, Y0
-	VPAND      Y0, Y4, Y0
-	VBLENDVPS  Y2, Y3, Y0, Y0
+	VBLENDVPS  Y1, Y3, Y0, Y0
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -63085,6 +68890,13 @@ rest:
 	VPAND      Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
 	VPERMILPS  $0xb1, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y0, Y1, Y0
+	VPAND      Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
 	VMAXPS     Y1, Y0, Y4
@@ -63098,12 +68910,324 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, MMX+
+TEXT ·greatestRowsBf16AVX2(SB), NOSPLIT, $0-40
+	VMOVUPS all32_ffff0000<>+0(SB), Y0
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	MOVQ    d+8(FP), DX
+	MOVQ    c+32(FP), BX
+	MOVQ    b+24(FP), SI
+	VMOVSS  (SI), X1
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_ff800000<>+0(SB), Y2
+	VMOVUPS all32_ff800000<>+0(SB), Y3
+	VMOVUPS all32_ff800000<>+0(SB), Y4
+	VMOVUPS all32_ff800000<>+0(SB), Y5
+	VMOVUPS all32_ff800000<>+0(SB), Y6
+	VMOVUPS all32_ff800000<>+0(SB), Y7
+	VMOVUPS all32_ff800000<>+0(SB), Y8
+	VMOVUPS all32_ff800000<>+0(SB), Y9
+	CMPQ    DI, $+64
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VMOVUPS    (R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y10, Y11, Y12
+	VPTEST     Y12, Y12
+	JNZ        nan
+	VMAXPS     Y11, Y2, Y12
+	VMAXPS     Y2, Y11, Y2
+	VPAND      Y2, Y12, Y2
+	VMOVAPS    Y2, Y2
+	VMAXPS     Y10, Y3, Y11
+	VMAXPS     Y3, Y10, Y3
+	VPAND      Y3, Y11, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    32(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y10, Y11, Y12
+	VPTEST     Y12, Y12
+	JNZ        nan
+	VMAXPS     Y11, Y4, Y12
+	VMAXPS     Y4, Y11, Y4
+	VPAND      Y4, Y12, Y4
+	VMOVAPS    Y4, Y4
+	VMAXPS     Y10, Y5, Y11
+	VMAXPS     Y5, Y10, Y5
+	VPAND      Y5, Y11, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    64(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y10, Y11, Y12
+	VPTEST     Y12, Y12
+	JNZ        nan
+	VMAXPS     Y11, Y6, Y12
+	VMAXPS     Y6, Y11, Y6
+	VPAND      Y6, Y12, Y6
+	VMOVAPS    Y6, Y6
+	VMAXPS     Y10, Y7, Y11
+	VMAXPS     Y7, Y10, Y7
+	VPAND      Y7, Y11, Y7
+	VMOVAPS    Y7, Y7
+	VMOVUPS    96(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y10, Y11, Y12
+	VPTEST     Y12, Y12
+	JNZ        nan
+	VMAXPS     Y11, Y8, Y12
+	VMAXPS     Y8, Y11, Y8
+	VPAND      Y8, Y12, Y8
+	VMOVAPS    Y8, Y8
+	VMAXPS     Y10, Y9, Y11
+	VMAXPS     Y9, Y10, Y9
+	VPAND      Y9, Y11, Y9
+	VMOVAPS    Y9, Y9
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        usual_many
+
+usual_rest:
+	VMAXPS     Y6, Y2, Y10
+	VMAXPS     Y2, Y6, Y2
+	VPAND      Y2, Y10, Y2
+	VMAXPS     Y7, Y3, Y6
+	VMAXPS     Y3, Y7, Y3
+	VPAND      Y3, Y6, Y3
+	VMAXPS     Y8, Y4, Y6
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y6, Y4
+	VMAXPS     Y9, Y5, Y6
+	VMAXPS     Y5, Y9, Y5
+	VPAND      Y5, Y6, Y5
+	VMAXPS     Y4, Y2, Y6
+	VMAXPS     Y2, Y4, Y2
+	VPAND      Y2, Y6, Y2
+	VMAXPS     Y5, Y3, Y4
+	VMAXPS     Y3, Y5, Y3
+	VPAND      Y3, Y4, Y3
+	VPERM2F128 $0x20, Y3, Y2, Y4
+	VPERM2F128 $0x31, Y3, Y2, Y2
+	VMAXPS     Y2, Y4, Y3
+	VMAXPS     Y4, Y2, Y2
+	VPAND      Y2, Y3, Y2
+	VPERMILPS  $0x4e, Y2, Y3
+	VMAXPS     Y3, Y2, Y4
+	VMAXPS     Y2, Y3, Y2
+	VPAND      Y2, Y4, Y2
+	VPERMILPS  $0xb1, Y2, Y3
+	VMAXPS     Y3, Y2, Y4
+	VMAXPS     Y2, Y3, Y2
+	VPAND      Y2, Y4, Y2
+	VPERM2F128 $0x01, Y2, Y2, Y3
+	VMAXPS     Y3, Y2, Y4
+	VMAXPS     Y2, Y3, Y2
+	VPAND      Y2, Y4, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y5
+	VMAXPS     Y1, Y2, Y2
+	VPAND      Y2, Y5, Y2
+	VBLENDVPS  Y3, Y4, Y2, Y2
+	VMOVSS     X2, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_ff800000<>+0(SB), Y2
+	VMOVUPS all32_ff800000<>+0(SB), Y3
+	VMOVUPS all32_ff800000<>+0(SB), Y4
+	VMOVUPS all32_ff800000<>+0(SB), Y5
+	VMOVUPS all32_ff800000<>+0(SB), Y6
+	VMOVUPS all32_ff800000<>+0(SB), Y7
+	VMOVUPS all32_ff800000<>+0(SB), Y8
+	VMOVUPS all32_ff800000<>+0(SB), Y9
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VMOVUPS    (R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y11, Y2, Y12
+	VADDPS     Y11, Y2, Y13
+	VMAXPS     Y11, Y2, Y14
+	VMAXPS     Y2, Y11, Y2
+	VPAND      Y2, Y14, Y2
+	VBLENDVPS  Y12, Y13, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VCMPPS     $0x03, Y10, Y3, Y11
+	VADDPS     Y10, Y3, Y12
+	VMAXPS     Y10, Y3, Y13
+	VMAXPS     Y3, Y10, Y3
+	VPAND      Y3, Y13, Y3
+	VBLENDVPS  Y11, Y12, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    32(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y11, Y4, Y12
+	VADDPS     Y11, Y4, Y13
+	VMAXPS     Y11, Y4, Y14
+	VMAXPS     Y4, Y11, Y4
+	VPAND      Y4, Y14, Y4
+	VBLENDVPS  Y12, Y13, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VCMPPS     $0x03, Y10, Y5, Y11
+	VADDPS     Y10, Y5, Y12
+	VMAXPS     Y10, Y5, Y13
+	VMAXPS     Y5, Y10, Y5
+	VPAND      Y5, Y13, Y5
+	VBLENDVPS  Y11, Y12, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    64(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y11, Y6, Y12
+	VADDPS     Y11, Y6, Y13
+	VMAXPS     Y11, Y6, Y14
+	VMAXPS     Y6, Y11, Y6
+	VPAND      Y6, Y14, Y6
+	VBLENDVPS  Y12, Y13, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VCMPPS     $0x03, Y10, Y7, Y11
+	VADDPS     Y10, Y7, Y12
+	VMAXPS     Y10, Y7, Y13
+	VMAXPS     Y7, Y10, Y7
+	VPAND      Y7, Y13, Y7
+	VBLENDVPS  Y11, Y12, Y7, Y7
+	VMOVAPS    Y7, Y7
+	VMOVUPS    96(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y11, Y8, Y12
+	VADDPS     Y11, Y8, Y13
+	VMAXPS     Y11, Y8, Y14
+	VMAXPS     Y8, Y11, Y8
+	VPAND      Y8, Y14, Y8
+	VBLENDVPS  Y12, Y13, Y8, Y8
+	VMOVAPS    Y8, Y8
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VADDPS     Y10, Y9, Y12
+	VMAXPS     Y10, Y9, Y13
+	VMAXPS     Y9, Y10, Y9
+	VPAND      Y9, Y13, Y9
+	VBLENDVPS  Y11, Y12, Y9, Y9
+	VMOVAPS    Y9, Y9
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	VCMPPS     $0x03, Y6, Y2, Y10
+	VADDPS     Y6, Y2, Y11
+	VMAXPS     Y6, Y2, Y12
+	VMAXPS     Y2, Y6, Y2
+	VPAND      Y2, Y12, Y2
+	VBLENDVPS  Y10, Y11, Y2, Y2
+	VCMPPS     $0x03, Y7, Y3, Y6
+	VADDPS     Y7, Y3, Y10
+	VMAXPS     Y7, Y3, Y11
+	VMAXPS     Y3, Y7, Y3
+	VPAND      Y3, Y11, Y3
+	VBLENDVPS  Y6, Y10, Y3, Y3
+	VCMPPS     $0x03, Y8, Y4, Y6
+	VADDPS     Y8, Y4, Y7
+	VMAXPS     Y8, Y4, Y10
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y10, Y4
+	VBLENDVPS  Y6, Y7, Y4, Y4
+	VCMPPS     $0x03, Y9, Y5, Y6
+	VADDPS     Y9, Y5, Y7
+	VMAXPS     Y9, Y5, Y8
+	VMAXPS     Y5, Y9, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VCMPPS     $0x03, Y4, Y2, Y6
+	VADDPS     Y4, Y2, Y7
+	VMAXPS     Y4, Y2, Y8
+	VMAXPS     Y2, Y4, Y2
+	VPAND      Y2, Y8, Y2
+	VBLENDVPS  Y6, Y7, Y2, Y2
+	VCMPPS     $0x03, Y5, Y3, Y4
+	VADDPS     Y5, Y3, Y6
+	VMAXPS     Y5, Y3, Y7
+	VMAXPS     Y3, Y5, Y3
+	VPAND      Y3, Y7, Y3
+	VBLENDVPS  Y4, Y6, Y3, Y3
+	VPERM2F128 $0x20, Y3, Y2, Y4
+	VPERM2F128 $0x31, Y3, Y2, Y2
+	VCMPPS     $0x03, Y2, Y4, Y3
+	VADDPS     Y2, Y4, Y5
+	VMAXPS     Y2, Y4, Y6
+	VMAXPS     Y4, Y2, Y2
+	VPAND      Y2, Y6, Y2
+	VBLENDVPS  Y3, Y5, Y2, Y2
+	VPERMILPS  $0x4e, Y2, Y3
+	VCMPPS     $0x03, Y3, Y2, Y4
+	VADDPS     Y3, Y2, Y5
+	VMAXPS     Y3, Y2, Y6
+	VMAXPS     Y2, Y3, Y2
+	VPAND      Y2, Y6, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VPERMILPS  $0xb1, Y2, Y3
+	VCMPPS     $0x03, Y3, Y2, Y4
+	VADDPS     Y3, Y2, Y5
+	VMAXPS     Y3, Y2, Y6
+	VMAXPS     Y2, Y3, Y2
+	VPAND      Y2, Y6, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VPERM2F128 $0x01, Y2, Y2, Y3
+	VCMPPS     $0x03, Y3, Y2, Y4
+	VADDPS     Y3, Y2, Y5
+	VMAXPS     Y3, Y2, Y6
+	VMAXPS     Y2, Y3, Y2
+	VPAND      Y2, Y6, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y5
+	VMAXPS     Y1, Y2, Y2
+	VPAND      Y2, Y5, Y2
+	VBLENDVPS  Y3, Y4, Y2, Y2
+	VMOVSS     X2, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+
+done:
+	VZEROUPPER
+	RET
+
 // func leastBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, MMX+
 TEXT ·leastBf16AVX2(SB), NOSPLIT, $0-40
+	VMOVUPS all32_ffff0000<>+0(SB), Y0
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
-	VMOVUPS all32_7f800000<>+0(SB), Y0
 	VMOVUPS all32_7f800000<>+0(SB), Y1
 	VMOVUPS all32_7f800000<>+0(SB), Y2
 	VMOVUPS all32_7f800000<>+0(SB), Y3
@@ -63111,108 +69235,107 @@ TEXT ·leastBf16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_7f800000<>+0(SB), Y5
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
+	VMOVUPS all32_7f800000<>+0(SB), Y8
 	CMPQ    AX, $+64
 	JLT     usual_rest
 
 usual_many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VPMOVZXWD  (CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  16(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
+	VMOVUPS    (CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y9, Y10, Y11
+	VPTEST     Y11, Y11
 	JNZ        nan
-	VMINPS     Y8, Y0, Y10
-	VMINPS     Y0, Y8, Y0
-	VPOR       Y0, Y10, Y0
-	VMOVAPS    Y0, Y0
-	VMINPS     Y9, Y1, Y8
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y8, Y1
+	VMINPS     Y10, Y1, Y11
+	VMINPS     Y1, Y10, Y1
+	VPOR       Y1, Y11, Y1
 	VMOVAPS    Y1, Y1
-	VPMOVZXWD  32(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  48(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPS     Y8, Y2, Y10
-	VMINPS     Y2, Y8, Y2
+	VMINPS     Y9, Y2, Y10
+	VMINPS     Y2, Y9, Y2
 	VPOR       Y2, Y10, Y2
 	VMOVAPS    Y2, Y2
-	VMINPS     Y9, Y3, Y8
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y8, Y3
-	VMOVAPS    Y3, Y3
-	VPMOVZXWD  64(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  80(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
+	VMOVUPS    32(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y9, Y10, Y11
+	VPTEST     Y11, Y11
 	JNZ        nan
-	VMINPS     Y8, Y4, Y10
-	VMINPS     Y4, Y8, Y4
+	VMINPS     Y10, Y3, Y11
+	VMINPS     Y3, Y10, Y3
+	VPOR       Y3, Y11, Y3
+	VMOVAPS    Y3, Y3
+	VMINPS     Y9, Y4, Y10
+	VMINPS     Y4, Y9, Y4
 	VPOR       Y4, Y10, Y4
 	VMOVAPS    Y4, Y4
-	VMINPS     Y9, Y5, Y8
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y8, Y5
-	VMOVAPS    Y5, Y5
-	VPMOVZXWD  96(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  112(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
+	VMOVUPS    64(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y9, Y10, Y11
+	VPTEST     Y11, Y11
 	JNZ        nan
-	VMINPS     Y8, Y6, Y10
-	VMINPS     Y6, Y8, Y6
+	VMINPS     Y10, Y5, Y11
+	VMINPS     Y5, Y10, Y5
+	VPOR       Y5, Y11, Y5
+	VMOVAPS    Y5, Y5
+	VMINPS     Y9, Y6, Y10
+	VMINPS     Y6, Y9, Y6
 	VPOR       Y6, Y10, Y6
 	VMOVAPS    Y6, Y6
-	VMINPS     Y9, Y7, Y8
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y8, Y7
+	VMOVUPS    96(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y9, Y10, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMINPS     Y10, Y7, Y11
+	VMINPS     Y7, Y10, Y7
+	VPOR       Y7, Y11, Y7
 	VMOVAPS    Y7, Y7
+	VMINPS     Y9, Y8, Y10
+	VMINPS     Y8, Y9, Y8
+	VPOR       Y8, Y10, Y8
+	VMOVAPS    Y8, Y8
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
 	JGE        usual_many
 
 usual_rest:
-	VMINPS     Y4, Y0, Y8
-	VMINPS     Y0, Y4, Y0
-	VPOR       Y0, Y8, Y0
-	VMINPS     Y5, Y1, Y4
+	VMINPS     Y5, Y1, Y0
 	VMINPS     Y1, Y5, Y1
-	VPOR       Y1, Y4, Y1
-	VMINPS     Y6, Y2, Y4
+	VPOR       Y1, Y0, Y0
+	VMINPS     Y6, Y2, Y1
 	VMINPS     Y2, Y6, Y2
-	VPOR       Y2, Y4, Y2
-	VMINPS     Y7, Y3, Y4
+	VPOR       Y2, Y1, Y1
+	VMINPS     Y7, Y3, Y2
 	VMINPS     Y3, Y7, Y3
-	VPOR       Y3, Y4, Y3
+	VPOR       Y3, Y2, Y2
+	VMINPS     Y8, Y4, Y3
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y3, Y3
 	VMINPS     Y2, Y0, Y4
 	VMINPS     Y0, Y2, Y0
 	VPOR       Y0, Y4, Y0
 	VMINPS     Y3, Y1, Y2
 	VMINPS     Y1, Y3, Y1
 	VPOR       Y1, Y2, Y1
-	VMINPS     Y1, Y0, Y2
-	VMINPS     Y0, Y1, Y0
-	VPOR       Y0, Y2, Y0
-	VPERM2F128 $0x01, Y0, Y0, Y1
-	VMINPS     Y1, Y0, Y2
-	VMINPS     Y0, Y1, Y0
-	VPOR       Y0, Y2, Y0
+	VPERM2F128 $0x20, Y1, Y0, Y2
+	VPERM2F128 $0x31, Y1, Y0, Y0
+	VMINPS     Y0, Y2, Y1
+	VMINPS     Y2, Y0, Y0
+	VPOR       Y0, Y1, Y0
 	VPERMILPS  $0x4e, Y0, Y1
 	VMINPS     Y1, Y0, Y2
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y2, Y0
 	VPERMILPS  $0xb1, Y0, Y1
+	VMINPS     Y1, Y0, Y2
+	VMINPS     Y0, Y1, Y0
+	VPOR       Y0, Y2, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
 	VMINPS     Y1, Y0, Y2
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y2, Y0
@@ -63223,7 +69346,6 @@ usual_rest:
 nan:
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
-	VMOVUPS all32_7f800000<>+0(SB), Y0
 	VMOVUPS all32_7f800000<>+0(SB), Y1
 	VMOVUPS all32_7f800000<>+0(SB), Y2
 	VMOVUPS all32_7f800000<>+0(SB), Y3
@@ -63231,114 +69353,111 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y5
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
+	VMOVUPS all32_7f800000<>+0(SB), Y8
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VPMOVZXWD  (CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  16(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y8, Y0, Y10
-	VADDPS     Y8, Y0, Y11
-	VMINPS     Y8, Y0, Y12
-	VMINPS     Y0, Y8, Y0
-	VPOR       Y0, Y12, Y0
-	VBLENDVPS  Y10, Y11, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VCMPPS     $0x03, Y9, Y1, Y8
-	VADDPS     Y9, Y1, Y10
-	VMINPS     Y9, Y1, Y11
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y11, Y1
-	VBLENDVPS  Y8, Y10, Y1, Y1
+	VMOVUPS    (CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y10, Y1, Y11
+	VADDPS     Y10, Y1, Y12
+	VMINPS     Y10, Y1, Y13
+	VMINPS     Y1, Y10, Y1
+	VPOR       Y1, Y13, Y1
+	VBLENDVPS  Y11, Y12, Y1, Y1
 	VMOVAPS    Y1, Y1
-	VPMOVZXWD  32(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  48(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y8, Y2, Y10
-	VADDPS     Y8, Y2, Y11
-	VMINPS     Y8, Y2, Y12
-	VMINPS     Y2, Y8, Y2
+	VCMPPS     $0x03, Y9, Y2, Y10
+	VADDPS     Y9, Y2, Y11
+	VMINPS     Y9, Y2, Y12
+	VMINPS     Y2, Y9, Y2
 	VPOR       Y2, Y12, Y2
 	VBLENDVPS  Y10, Y11, Y2, Y2
 	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y9, Y3, Y8
-	VADDPS     Y9, Y3, Y10
-	VMINPS     Y9, Y3, Y11
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y11, Y3
-	VBLENDVPS  Y8, Y10, Y3, Y3
+	VMOVUPS    32(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y10, Y3, Y11
+	VADDPS     Y10, Y3, Y12
+	VMINPS     Y10, Y3, Y13
+	VMINPS     Y3, Y10, Y3
+	VPOR       Y3, Y13, Y3
+	VBLENDVPS  Y11, Y12, Y3, Y3
 	VMOVAPS    Y3, Y3
-	VPMOVZXWD  64(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  80(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y8, Y4, Y10
-	VADDPS     Y8, Y4, Y11
-	VMINPS     Y8, Y4, Y12
-	VMINPS     Y4, Y8, Y4
+	VCMPPS     $0x03, Y9, Y4, Y10
+	VADDPS     Y9, Y4, Y11
+	VMINPS     Y9, Y4, Y12
+	VMINPS     Y4, Y9, Y4
 	VPOR       Y4, Y12, Y4
 	VBLENDVPS  Y10, Y11, Y4, Y4
 	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y9, Y5, Y8
-	VADDPS     Y9, Y5, Y10
-	VMINPS     Y9, Y5, Y11
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y11, Y5
-	VBLENDVPS  Y8, Y10, Y5, Y5
+	VMOVUPS    64(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y10, Y5, Y11
+	VADDPS     Y10, Y5, Y12
+	VMINPS     Y10, Y5, Y13
+	VMINPS     Y5, Y10, Y5
+	VPOR       Y5, Y13, Y5
+	VBLENDVPS  Y11, Y12, Y5, Y5
 	VMOVAPS    Y5, Y5
-	VPMOVZXWD  96(CX), Y8
-	VPSLLD     $0x10, Y8, Y8
-	VPMOVZXWD  112(CX), Y9
-	VPSLLD     $0x10, Y9, Y9
-	VCMPPS     $0x03, Y8, Y6, Y10
-	VADDPS     Y8, Y6, Y11
-	VMINPS     Y8, Y6, Y12
-	VMINPS     Y6, Y8, Y6
+	VCMPPS     $0x03, Y9, Y6, Y10
+	VADDPS     Y9, Y6, Y11
+	VMINPS     Y9, Y6, Y12
+	VMINPS     Y6, Y9, Y6
 	VPOR       Y6, Y12, Y6
 	VBLENDVPS  Y10, Y11, Y6, Y6
 	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y9, Y7, Y8
-	VADDPS     Y9, Y7, Y10
-	VMINPS     Y9, Y7, Y11
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y11, Y7
-	VBLENDVPS  Y8, Y10, Y7, Y7
+	VMOVUPS    96(CX), Y9
+	VPSLLD     $0x10, Y9, Y10
+	VPAND      Y0, Y9, Y9
+	VCMPPS     $0x03, Y10, Y7, Y11
+	VADDPS     Y10, Y7, Y12
+	VMINPS     Y10, Y7, Y13
+	VMINPS     Y7, Y10, Y7
+	VPOR       Y7, Y13, Y7
+	VBLENDVPS  Y11, Y12, Y7, Y7
 	VMOVAPS    Y7, Y7
+	VCMPPS     $0x03, Y9, Y8, Y10
+	VADDPS     Y9, Y8, Y11
+	VMINPS     Y9, Y8, Y12
+	VMINPS     Y8, Y9, Y8
+	VPOR       Y8, Y12, Y8
+	VBLENDVPS  Y10, Y11, Y8, Y8
+	VMOVAPS    Y8, Y8
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
 	JGE        many
 
 rest:
-	VCMPPS     $0x03, Y4, Y0, Y8
-	VADDPS     Y4, Y0, Y9
-	VMINPS     Y4, Y0, Y10
-	VMINPS     Y0, Y4, Y0
-	VPOR       Y0, Y10, Y0
-	VBLENDVPS  Y8, Y9, Y0, Y0
-	VCMPPS     $0x03, Y5, Y1, Y4
-	VADDPS     Y5, Y1, Y8
-	VMINPS     Y5, Y1, Y9
+	VCMPPS     $0x03, Y5, Y1, Y0
+	VADDPS     Y5, Y1, Y9
+	VMINPS     Y5, Y1, Y10
 	VMINPS     Y1, Y5, Y1
-	VPOR       Y1, Y9, Y1
-	VBLENDVPS  Y4, Y8, Y1, Y1
-	VCMPPS     $0x03, Y6, Y2, Y4
+	VPOR       Y1, Y10, Y1
+	VBLENDVPS  Y0, Y9, Y1, Y0
+	VCMPPS     $0x03, Y6, Y2, Y1
 	VADDPS     Y6, Y2, Y5
-	VMINPS     Y6, Y2, Y8
+	VMINPS     Y6, Y2, Y9
 	VMINPS     Y2, Y6, Y2
-	VPOR       Y2, Y8, Y2
-	VBLENDVPS  Y4, Y5, Y2, Y2
-	VCMPPS     $0x03, Y7, Y3, Y4
+	VPOR       Y2, Y9, Y2
+	VBLENDVPS  Y1, Y5, Y2, Y1
+	VCMPPS     $0x03, Y7, Y3, Y2
 	VADDPS     Y7, Y3, Y5
 	VMINPS     Y7, Y3, Y6
 	VMINPS     Y3, Y7, Y3
 	VPOR       Y3, Y6, Y3
-	VBLENDVPS  Y4, Y5, Y3, Y3
+	VBLENDVPS  Y2, Y5, Y3, Y2
+	VCMPPS     $0x03, Y8, Y4, Y3
+	VADDPS     Y8, Y4, Y5
+	VMINPS     Y8, Y4, Y6
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y6, Y4
+	VBLENDVPS  Y3, Y5, Y4, Y3
 	VCMPPS     $0x03, Y2, Y0, Y4
 	VADDPS     Y2, Y0, Y5
 	VMINPS     Y2, Y0, Y6
@@ -63351,19 +69470,14 @@ rest:
 	VMINPS     Y1, Y3, Y1
 	VPOR       Y1, Y5, Y1
 	VBLENDVPS  Y2, Y4, Y1, Y1
-	VCMPPS     $0x03, Y1, Y0, Y2
-	VADDPS     Y1, Y0, Y3
-	VMINPS     Y1, Y0, Y4
-	VMINPS     Y0, Y1, Y0
+	VPERM2F128 $0x20, Y1, Y0, Y2
+	VPERM2F128 $0x31, Y1, Y0, Y0
+	VCMPPS     $0x03, Y0, Y2, Y1
+	VADDPS     Y0, Y2, Y3
+	VMINPS     Y0, Y2, Y4
+	VMINPS     Y2, Y0, Y0
 	VPOR       Y0, Y4, Y0
-	VBLENDVPS  Y2, Y3, Y0, Y0
-	VPERM2F128 $0x01, Y0, Y0, Y1
-	VCMPPS     $0x03, Y1, Y0, Y2
-	VADDPS     Y1, Y0, Y3
-	VMINPS     Y1, Y0, Y4
-	VMINPS     Y0, Y1, Y0
-	VPOR       Y0, Y4, Y0
-	VBLENDVPS  Y2, Y3, Y0, Y0
+	VBLENDVPS  Y1, Y3, Y0, Y0
 	VPERMILPS  $0x4e, Y0, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
@@ -63378,8 +69492,327 @@ rest:
 	VMINPS     Y0, Y1, Y0
 	VPOR       Y0, Y4, Y0
 	VBLENDVPS  Y2, Y3, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMINPS     Y1, Y0, Y4
+	VMINPS     Y0, Y1, Y0
+	VPOR       Y0, Y4, Y0
+	VBLENDVPS  Y2, Y3, Y0, Y0
 	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, MMX+
+TEXT ·leastRowsBf16AVX2(SB), NOSPLIT, $0-40
+	VMOVUPS all32_ffff0000<>+0(SB), Y0
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	MOVQ    d+8(FP), DX
+	MOVQ    c+32(FP), BX
+	MOVQ    b+24(FP), SI
+	VMOVSS  (SI), X1
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_7f800000<>+0(SB), Y2
+	VMOVUPS all32_7f800000<>+0(SB), Y3
+	VMOVUPS all32_7f800000<>+0(SB), Y4
+	VMOVUPS all32_7f800000<>+0(SB), Y5
+	VMOVUPS all32_7f800000<>+0(SB), Y6
+	VMOVUPS all32_7f800000<>+0(SB), Y7
+	VMOVUPS all32_7f800000<>+0(SB), Y8
+	VMOVUPS all32_7f800000<>+0(SB), Y9
+	CMPQ    DI, $+64
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VMOVUPS    (R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y10, Y11, Y12
+	VPTEST     Y12, Y12
+	JNZ        nan
+	VMINPS     Y11, Y2, Y12
+	VMINPS     Y2, Y11, Y2
+	VPOR       Y2, Y12, Y2
+	VMOVAPS    Y2, Y2
+	VMINPS     Y10, Y3, Y11
+	VMINPS     Y3, Y10, Y3
+	VPOR       Y3, Y11, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    32(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y10, Y11, Y12
+	VPTEST     Y12, Y12
+	JNZ        nan
+	VMINPS     Y11, Y4, Y12
+	VMINPS     Y4, Y11, Y4
+	VPOR       Y4, Y12, Y4
+	VMOVAPS    Y4, Y4
+	VMINPS     Y10, Y5, Y11
+	VMINPS     Y5, Y10, Y5
+	VPOR       Y5, Y11, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    64(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y10, Y11, Y12
+	VPTEST     Y12, Y12
+	JNZ        nan
+	VMINPS     Y11, Y6, Y12
+	VMINPS     Y6, Y11, Y6
+	VPOR       Y6, Y12, Y6
+	VMOVAPS    Y6, Y6
+	VMINPS     Y10, Y7, Y11
+	VMINPS     Y7, Y10, Y7
+	VPOR       Y7, Y11, Y7
+	VMOVAPS    Y7, Y7
+	VMOVUPS    96(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y10, Y11, Y12
+	VPTEST     Y12, Y12
+	JNZ        nan
+	VMINPS     Y11, Y8, Y12
+	VMINPS     Y8, Y11, Y8
+	VPOR       Y8, Y12, Y8
+	VMOVAPS    Y8, Y8
+	VMINPS     Y10, Y9, Y11
+	VMINPS     Y9, Y10, Y9
+	VPOR       Y9, Y11, Y9
+	VMOVAPS    Y9, Y9
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        usual_many
+
+usual_rest:
+	VMINPS     Y6, Y2, Y10
+	VMINPS     Y2, Y6, Y2
+	VPOR       Y2, Y10, Y2
+	VMINPS     Y7, Y3, Y6
+	VMINPS     Y3, Y7, Y3
+	VPOR       Y3, Y6, Y3
+	VMINPS     Y8, Y4, Y6
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y6, Y4
+	VMINPS     Y9, Y5, Y6
+	VMINPS     Y5, Y9, Y5
+	VPOR       Y5, Y6, Y5
+	VMINPS     Y4, Y2, Y6
+	VMINPS     Y2, Y4, Y2
+	VPOR       Y2, Y6, Y2
+	VMINPS     Y5, Y3, Y4
+	VMINPS     Y3, Y5, Y3
+	VPOR       Y3, Y4, Y3
+	VPERM2F128 $0x20, Y3, Y2, Y4
+	VPERM2F128 $0x31, Y3, Y2, Y2
+	VMINPS     Y2, Y4, Y3
+	VMINPS     Y4, Y2, Y2
+	VPOR       Y2, Y3, Y2
+	VPERMILPS  $0x4e, Y2, Y3
+	VMINPS     Y3, Y2, Y4
+	VMINPS     Y2, Y3, Y2
+	VPOR       Y2, Y4, Y2
+	VPERMILPS  $0xb1, Y2, Y3
+	VMINPS     Y3, Y2, Y4
+	VMINPS     Y2, Y3, Y2
+	VPOR       Y2, Y4, Y2
+	VPERM2F128 $0x01, Y2, Y2, Y3
+	VMINPS     Y3, Y2, Y4
+	VMINPS     Y2, Y3, Y2
+	VPOR       Y2, Y4, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMINPS     Y2, Y1, Y5
+	VMINPS     Y1, Y2, Y2
+	VPOR       Y2, Y5, Y2
+	VBLENDVPS  Y3, Y4, Y2, Y2
+	VMOVSS     X2, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_7f800000<>+0(SB), Y2
+	VMOVUPS all32_7f800000<>+0(SB), Y3
+	VMOVUPS all32_7f800000<>+0(SB), Y4
+	VMOVUPS all32_7f800000<>+0(SB), Y5
+	VMOVUPS all32_7f800000<>+0(SB), Y6
+	VMOVUPS all32_7f800000<>+0(SB), Y7
+	VMOVUPS all32_7f800000<>+0(SB), Y8
+	VMOVUPS all32_7f800000<>+0(SB), Y9
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VMOVUPS    (R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y11, Y2, Y12
+	VADDPS     Y11, Y2, Y13
+	VMINPS     Y11, Y2, Y14
+	VMINPS     Y2, Y11, Y2
+	VPOR       Y2, Y14, Y2
+	VBLENDVPS  Y12, Y13, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VCMPPS     $0x03, Y10, Y3, Y11
+	VADDPS     Y10, Y3, Y12
+	VMINPS     Y10, Y3, Y13
+	VMINPS     Y3, Y10, Y3
+	VPOR       Y3, Y13, Y3
+	VBLENDVPS  Y11, Y12, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    32(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y11, Y4, Y12
+	VADDPS     Y11, Y4, Y13
+	VMINPS     Y11, Y4, Y14
+	VMINPS     Y4, Y11, Y4
+	VPOR       Y4, Y14, Y4
+	VBLENDVPS  Y12, Y13, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VCMPPS     $0x03, Y10, Y5, Y11
+	VADDPS     Y10, Y5, Y12
+	VMINPS     Y10, Y5, Y13
+	VMINPS     Y5, Y10, Y5
+	VPOR       Y5, Y13, Y5
+	VBLENDVPS  Y11, Y12, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VMOVUPS    64(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y11, Y6, Y12
+	VADDPS     Y11, Y6, Y13
+	VMINPS     Y11, Y6, Y14
+	VMINPS     Y6, Y11, Y6
+	VPOR       Y6, Y14, Y6
+	VBLENDVPS  Y12, Y13, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VCMPPS     $0x03, Y10, Y7, Y11
+	VADDPS     Y10, Y7, Y12
+	VMINPS     Y10, Y7, Y13
+	VMINPS     Y7, Y10, Y7
+	VPOR       Y7, Y13, Y7
+	VBLENDVPS  Y11, Y12, Y7, Y7
+	VMOVAPS    Y7, Y7
+	VMOVUPS    96(R8), Y10
+	VPSLLD     $0x10, Y10, Y11
+	VPAND      Y0, Y10, Y10
+	VCMPPS     $0x03, Y11, Y8, Y12
+	VADDPS     Y11, Y8, Y13
+	VMINPS     Y11, Y8, Y14
+	VMINPS     Y8, Y11, Y8
+	VPOR       Y8, Y14, Y8
+	VBLENDVPS  Y12, Y13, Y8, Y8
+	VMOVAPS    Y8, Y8
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VADDPS     Y10, Y9, Y12
+	VMINPS     Y10, Y9, Y13
+	VMINPS     Y9, Y10, Y9
+	VPOR       Y9, Y13, Y9
+	VBLENDVPS  Y11, Y12, Y9, Y9
+	VMOVAPS    Y9, Y9
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	VCMPPS     $0x03, Y6, Y2, Y10
+	VADDPS     Y6, Y2, Y11
+	VMINPS     Y6, Y2, Y12
+	VMINPS     Y2, Y6, Y2
+	VPOR       Y2, Y12, Y2
+	VBLENDVPS  Y10, Y11, Y2, Y2
+	VCMPPS     $0x03, Y7, Y3, Y6
+	VADDPS     Y7, Y3, Y10
+	VMINPS     Y7, Y3, Y11
+	VMINPS     Y3, Y7, Y3
+	VPOR       Y3, Y11, Y3
+	VBLENDVPS  Y6, Y10, Y3, Y3
+	VCMPPS     $0x03, Y8, Y4, Y6
+	VADDPS     Y8, Y4, Y7
+	VMINPS     Y8, Y4, Y10
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y10, Y4
+	VBLENDVPS  Y6, Y7, Y4, Y4
+	VCMPPS     $0x03, Y9, Y5, Y6
+	VADDPS     Y9, Y5, Y7
+	VMINPS     Y9, Y5, Y8
+	VMINPS     Y5, Y9, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VCMPPS     $0x03, Y4, Y2, Y6
+	VADDPS     Y4, Y2, Y7
+	VMINPS     Y4, Y2, Y8
+	VMINPS     Y2, Y4, Y2
+	VPOR       Y2, Y8, Y2
+	VBLENDVPS  Y6, Y7, Y2, Y2
+	VCMPPS     $0x03, Y5, Y3, Y4
+	VADDPS     Y5, Y3, Y6
+	VMINPS     Y5, Y3, Y7
+	VMINPS     Y3, Y5, Y3
+	VPOR       Y3, Y7, Y3
+	VBLENDVPS  Y4, Y6, Y3, Y3
+	VPERM2F128 $0x20, Y3, Y2, Y4
+	VPERM2F128 $0x31, Y3, Y2, Y2
+	VCMPPS     $0x03, Y2, Y4, Y3
+	VADDPS     Y2, Y4, Y5
+	VMINPS     Y2, Y4, Y6
+	VMINPS     Y4, Y2, Y2
+	VPOR       Y2, Y6, Y2
+	VBLENDVPS  Y3, Y5, Y2, Y2
+	VPERMILPS  $0x4e, Y2, Y3
+	VCMPPS     $0x03, Y3, Y2, Y4
+	VADDPS     Y3, Y2, Y5
+	VMINPS     Y3, Y2, Y6
+	VMINPS     Y2, Y3, Y2
+	VPOR       Y2, Y6, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VPERMILPS  $0xb1, Y2, Y3
+	VCMPPS     $0x03, Y3, Y2, Y4
+	VADDPS     Y3, Y2, Y5
+	VMINPS     Y3, Y2, Y6
+	VMINPS     Y2, Y3, Y2
+	VPOR       Y2, Y6, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VPERM2F128 $0x01, Y2, Y2, Y3
+	VCMPPS     $0x03, Y3, Y2, Y4
+	VADDPS     Y3, Y2, Y5
+	VMINPS     Y3, Y2, Y6
+	VMINPS     Y2, Y3, Y2
+	VPOR       Y2, Y6, Y2
+	VBLENDVPS  Y4, Y5, Y2, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMINPS     Y2, Y1, Y5
+	VMINPS     Y1, Y2, Y2
+	VPOR       Y2, Y5, Y2
+	VBLENDVPS  Y3, Y4, Y2, Y2
+	VMOVSS     X2, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
 
 done:
 	VZEROUPPER
@@ -63449,6 +69882,87 @@ rest:
 	VADDPS     Y1, Y0, Y0
 	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
+	VZEROUPPER
+	RET
+
+// func sumRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, F16C, MMX+
+TEXT ·sumRowsF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSS (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x01, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_0<>+0(SB), Y1
+	VMOVUPS all32_0<>+0(SB), Y2
+	VMOVUPS all32_0<>+0(SB), Y3
+	VMOVUPS all32_0<>+0(SB), Y4
+	VMOVUPS all32_0<>+0(SB), Y5
+	VMOVUPS all32_0<>+0(SB), Y6
+	VMOVUPS all32_0<>+0(SB), Y7
+	VMOVUPS all32_0<>+0(SB), Y8
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VCVTPH2PS  (R8), Y9
+	VCVTPH2PS  16(R8), Y10
+	VADDPS     Y9, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VADDPS     Y10, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VCVTPH2PS  32(R8), Y9
+	VCVTPH2PS  48(R8), Y10
+	VADDPS     Y9, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VADDPS     Y10, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VCVTPH2PS  64(R8), Y9
+	VCVTPH2PS  80(R8), Y10
+	VADDPS     Y9, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VADDPS     Y10, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VCVTPH2PS  96(R8), Y9
+	VCVTPH2PS  112(R8), Y10
+	VADDPS     Y9, Y7, Y7
+	VMOVAPS    Y7, Y7
+	VADDPS     Y10, Y8, Y8
+	VMOVAPS    Y8, Y8
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	VADDPS     Y5, Y1, Y1
+	VADDPS     Y6, Y2, Y2
+	VADDPS     Y7, Y3, Y3
+	VADDPS     Y8, Y4, Y4
+	VADDPS     Y3, Y1, Y1
+	VADDPS     Y4, Y2, Y2
+	VADDPS     Y2, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VADDPS     Y2, Y1, Y1
+	VPERMILPS  $0x4e, Y1, Y2
+	VADDPS     Y2, Y1, Y1
+	VPERMILPS  $0xb1, Y1, Y2
+	VADDPS     Y2, Y1, Y1
+	VADDPS     Y1, Y0, Y1
+	VMOVSS     X1, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
 	VZEROUPPER
 	RET
 
@@ -63723,6 +70237,305 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·greatestRowsF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSS (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x01, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_ff800000<>+0(SB), Y1
+	VMOVUPS all32_ff800000<>+0(SB), Y2
+	VMOVUPS all32_ff800000<>+0(SB), Y3
+	VMOVUPS all32_ff800000<>+0(SB), Y4
+	VMOVUPS all32_ff800000<>+0(SB), Y5
+	VMOVUPS all32_ff800000<>+0(SB), Y6
+	VMOVUPS all32_ff800000<>+0(SB), Y7
+	VMOVUPS all32_ff800000<>+0(SB), Y8
+	CMPQ    DI, $+64
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VCVTPH2PS  (R8), Y9
+	VCVTPH2PS  16(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMAXPS     Y9, Y1, Y11
+	VMAXPS     Y1, Y9, Y1
+	VPAND      Y1, Y11, Y1
+	VMOVAPS    Y1, Y1
+	VMAXPS     Y10, Y2, Y9
+	VMAXPS     Y2, Y10, Y2
+	VPAND      Y2, Y9, Y2
+	VMOVAPS    Y2, Y2
+	VCVTPH2PS  32(R8), Y9
+	VCVTPH2PS  48(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMAXPS     Y9, Y3, Y11
+	VMAXPS     Y3, Y9, Y3
+	VPAND      Y3, Y11, Y3
+	VMOVAPS    Y3, Y3
+	VMAXPS     Y10, Y4, Y9
+	VMAXPS     Y4, Y10, Y4
+	VPAND      Y4, Y9, Y4
+	VMOVAPS    Y4, Y4
+	VCVTPH2PS  64(R8), Y9
+	VCVTPH2PS  80(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMAXPS     Y9, Y5, Y11
+	VMAXPS     Y5, Y9, Y5
+	VPAND      Y5, Y11, Y5
+	VMOVAPS    Y5, Y5
+	VMAXPS     Y10, Y6, Y9
+	VMAXPS     Y6, Y10, Y6
+	VPAND      Y6, Y9, Y6
+	VMOVAPS    Y6, Y6
+	VCVTPH2PS  96(R8), Y9
+	VCVTPH2PS  112(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMAXPS     Y9, Y7, Y11
+	VMAXPS     Y7, Y9, Y7
+	VPAND      Y7, Y11, Y7
+	VMOVAPS    Y7, Y7
+	VMAXPS     Y10, Y8, Y9
+	VMAXPS     Y8, Y10, Y8
+	VPAND      Y8, Y9, Y8
+	VMOVAPS    Y8, Y8
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        usual_many
+
+usual_rest:
+	VMAXPS     Y5, Y1, Y9
+	VMAXPS     Y1, Y5, Y1
+	VPAND      Y1, Y9, Y1
+	VMAXPS     Y6, Y2, Y5
+	VMAXPS     Y2, Y6, Y2
+	VPAND      Y2, Y5, Y2
+	VMAXPS     Y7, Y3, Y5
+	VMAXPS     Y3, Y7, Y3
+	VPAND      Y3, Y5, Y3
+	VMAXPS     Y8, Y4, Y5
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y5, Y4
+	VMAXPS     Y3, Y1, Y5
+	VMAXPS     Y1, Y3, Y1
+	VPAND      Y1, Y5, Y1
+	VMAXPS     Y4, Y2, Y3
+	VMAXPS     Y2, Y4, Y2
+	VPAND      Y2, Y3, Y2
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y3, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y3, Y1
+	VPERMILPS  $0x4e, Y1, Y2
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y3, Y1
+	VPERMILPS  $0xb1, Y1, Y2
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y3, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y0, Y1, Y1
+	VPAND      Y1, Y4, Y1
+	VBLENDVPS  Y2, Y3, Y1, Y1
+	VMOVSS     X1, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_ff800000<>+0(SB), Y1
+	VMOVUPS all32_ff800000<>+0(SB), Y2
+	VMOVUPS all32_ff800000<>+0(SB), Y3
+	VMOVUPS all32_ff800000<>+0(SB), Y4
+	VMOVUPS all32_ff800000<>+0(SB), Y5
+	VMOVUPS all32_ff800000<>+0(SB), Y6
+	VMOVUPS all32_ff800000<>+0(SB), Y7
+	VMOVUPS all32_ff800000<>+0(SB), Y8
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VCVTPH2PS  (R8), Y9
+	VCVTPH2PS  16(R8), Y10
+	VCMPPS     $0x03, Y9, Y1, Y11
+	VADDPS     Y9, Y1, Y12
+	VMAXPS     Y9, Y1, Y13
+	VMAXPS     Y1, Y9, Y1
+	VPAND      Y1, Y13, Y1
+	VBLENDVPS  Y11, Y12, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VCMPPS     $0x03, Y10, Y2, Y9
+	VADDPS     Y10, Y2, Y11
+	VMAXPS     Y10, Y2, Y12
+	VMAXPS     Y2, Y10, Y2
+	VPAND      Y2, Y12, Y2
+	VBLENDVPS  Y9, Y11, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VCVTPH2PS  32(R8), Y9
+	VCVTPH2PS  48(R8), Y10
+	VCMPPS     $0x03, Y9, Y3, Y11
+	VADDPS     Y9, Y3, Y12
+	VMAXPS     Y9, Y3, Y13
+	VMAXPS     Y3, Y9, Y3
+	VPAND      Y3, Y13, Y3
+	VBLENDVPS  Y11, Y12, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VCMPPS     $0x03, Y10, Y4, Y9
+	VADDPS     Y10, Y4, Y11
+	VMAXPS     Y10, Y4, Y12
+	VMAXPS     Y4, Y10, Y4
+	VPAND      Y4, Y12, Y4
+	VBLENDVPS  Y9, Y11, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VCVTPH2PS  64(R8), Y9
+	VCVTPH2PS  80(R8), Y10
+	VCMPPS     $0x03, Y9, Y5, Y11
+	VADDPS     Y9, Y5, Y12
+	VMAXPS     Y9, Y5, Y13
+	VMAXPS     Y5, Y9, Y5
+	VPAND      Y5, Y13, Y5
+	VBLENDVPS  Y11, Y12, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VCMPPS     $0x03, Y10, Y6, Y9
+	VADDPS     Y10, Y6, Y11
+	VMAXPS     Y10, Y6, Y12
+	VMAXPS     Y6, Y10, Y6
+	VPAND      Y6, Y12, Y6
+	VBLENDVPS  Y9, Y11, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VCVTPH2PS  96(R8), Y9
+	VCVTPH2PS  112(R8), Y10
+	VCMPPS     $0x03, Y9, Y7, Y11
+	VADDPS     Y9, Y7, Y12
+	VMAXPS     Y9, Y7, Y13
+	VMAXPS     Y7, Y9, Y7
+	VPAND      Y7, Y13, Y7
+	VBLENDVPS  Y11, Y12, Y7, Y7
+	VMOVAPS    Y7, Y7
+	VCMPPS     $0x03, Y10, Y8, Y9
+	VADDPS     Y10, Y8, Y11
+	VMAXPS     Y10, Y8, Y12
+	VMAXPS     Y8, Y10, Y8
+	VPAND      Y8, Y12, Y8
+	VBLENDVPS  Y9, Y11, Y8, Y8
+	VMOVAPS    Y8, Y8
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	VCMPPS     $0x03, Y5, Y1, Y9
+	VADDPS     Y5, Y1, Y10
+	VMAXPS     Y5, Y1, Y11
+	VMAXPS     Y1, Y5, Y1
+	VPAND      Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VCMPPS     $0x03, Y6, Y2, Y5
+	VADDPS     Y6, Y2, Y9
+	VMAXPS     Y6, Y2, Y10
+	VMAXPS     Y2, Y6, Y2
+	VPAND      Y2, Y10, Y2
+	VBLENDVPS  Y5, Y9, Y2, Y2
+	VCMPPS     $0x03, Y7, Y3, Y5
+	VADDPS     Y7, Y3, Y6
+	VMAXPS     Y7, Y3, Y9
+	VMAXPS     Y3, Y7, Y3
+	VPAND      Y3, Y9, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y8, Y4, Y5
+	VADDPS     Y8, Y4, Y6
+	VMAXPS     Y8, Y4, Y7
+	VMAXPS     Y4, Y8, Y4
+	VPAND      Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VCMPPS     $0x03, Y3, Y1, Y5
+	VADDPS     Y3, Y1, Y6
+	VMAXPS     Y3, Y1, Y7
+	VMAXPS     Y1, Y3, Y1
+	VPAND      Y1, Y7, Y1
+	VBLENDVPS  Y5, Y6, Y1, Y1
+	VCMPPS     $0x03, Y4, Y2, Y3
+	VADDPS     Y4, Y2, Y5
+	VMAXPS     Y4, Y2, Y6
+	VMAXPS     Y2, Y4, Y2
+	VPAND      Y2, Y6, Y2
+	VBLENDVPS  Y3, Y5, Y2, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y5
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y5
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPERMILPS  $0x4e, Y1, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y5
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPERMILPS  $0xb1, Y1, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y5
+	VMAXPS     Y1, Y2, Y1
+	VPAND      Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y0, Y1, Y1
+	VPAND      Y1, Y4, Y1
+	VBLENDVPS  Y2, Y3, Y1, Y1
+	VMOVSS     X1, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+
+done:
+	VZEROUPPER
+	RET
+
 // func leastF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, F16C, MMX+
 TEXT ·leastF16AVX2(SB), NOSPLIT, $0-40
@@ -63989,6 +70802,305 @@ rest:
 	VBLENDVPS  Y2, Y3, Y0, Y0
 	MOVQ       d+8(FP), AX
 	VMOVSS     X0, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func leastRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·leastRowsF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   a+16(FP), CX
+	MOVQ   d+8(FP), DX
+	MOVQ   c+32(FP), BX
+	MOVQ   b+24(FP), SI
+	VMOVSS (SI), X0
+	MOVQ   AX, SI
+	SHLQ   $0x01, SI
+
+row:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_7f800000<>+0(SB), Y1
+	VMOVUPS all32_7f800000<>+0(SB), Y2
+	VMOVUPS all32_7f800000<>+0(SB), Y3
+	VMOVUPS all32_7f800000<>+0(SB), Y4
+	VMOVUPS all32_7f800000<>+0(SB), Y5
+	VMOVUPS all32_7f800000<>+0(SB), Y6
+	VMOVUPS all32_7f800000<>+0(SB), Y7
+	VMOVUPS all32_7f800000<>+0(SB), Y8
+	CMPQ    DI, $+64
+	JLT     usual_rest
+
+usual_many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VCVTPH2PS  (R8), Y9
+	VCVTPH2PS  16(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMINPS     Y9, Y1, Y11
+	VMINPS     Y1, Y9, Y1
+	VPOR       Y1, Y11, Y1
+	VMOVAPS    Y1, Y1
+	VMINPS     Y10, Y2, Y9
+	VMINPS     Y2, Y10, Y2
+	VPOR       Y2, Y9, Y2
+	VMOVAPS    Y2, Y2
+	VCVTPH2PS  32(R8), Y9
+	VCVTPH2PS  48(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMINPS     Y9, Y3, Y11
+	VMINPS     Y3, Y9, Y3
+	VPOR       Y3, Y11, Y3
+	VMOVAPS    Y3, Y3
+	VMINPS     Y10, Y4, Y9
+	VMINPS     Y4, Y10, Y4
+	VPOR       Y4, Y9, Y4
+	VMOVAPS    Y4, Y4
+	VCVTPH2PS  64(R8), Y9
+	VCVTPH2PS  80(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMINPS     Y9, Y5, Y11
+	VMINPS     Y5, Y9, Y5
+	VPOR       Y5, Y11, Y5
+	VMOVAPS    Y5, Y5
+	VMINPS     Y10, Y6, Y9
+	VMINPS     Y6, Y10, Y6
+	VPOR       Y6, Y9, Y6
+	VMOVAPS    Y6, Y6
+	VCVTPH2PS  96(R8), Y9
+	VCVTPH2PS  112(R8), Y10
+	VCMPPS     $0x03, Y10, Y9, Y11
+	VPTEST     Y11, Y11
+	JNZ        nan
+	VMINPS     Y9, Y7, Y11
+	VMINPS     Y7, Y9, Y7
+	VPOR       Y7, Y11, Y7
+	VMOVAPS    Y7, Y7
+	VMINPS     Y10, Y8, Y9
+	VMINPS     Y8, Y10, Y8
+	VPOR       Y8, Y9, Y8
+	VMOVAPS    Y8, Y8
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        usual_many
+
+usual_rest:
+	VMINPS     Y5, Y1, Y9
+	VMINPS     Y1, Y5, Y1
+	VPOR       Y1, Y9, Y1
+	VMINPS     Y6, Y2, Y5
+	VMINPS     Y2, Y6, Y2
+	VPOR       Y2, Y5, Y2
+	VMINPS     Y7, Y3, Y5
+	VMINPS     Y3, Y7, Y3
+	VPOR       Y3, Y5, Y3
+	VMINPS     Y8, Y4, Y5
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y5, Y4
+	VMINPS     Y3, Y1, Y5
+	VMINPS     Y1, Y3, Y1
+	VPOR       Y1, Y5, Y1
+	VMINPS     Y4, Y2, Y3
+	VMINPS     Y2, Y4, Y2
+	VPOR       Y2, Y3, Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y3, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y3, Y1
+	VPERMILPS  $0x4e, Y1, Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y3, Y1
+	VPERMILPS  $0xb1, Y1, Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y3, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMINPS     Y1, Y0, Y4
+	VMINPS     Y0, Y1, Y1
+	VPOR       Y1, Y4, Y1
+	VBLENDVPS  Y2, Y3, Y1, Y1
+	VMOVSS     X1, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
+	JMP        done
+
+nan:
+	MOVQ    AX, DI
+	MOVQ    CX, R8
+	VMOVUPS all32_7f800000<>+0(SB), Y1
+	VMOVUPS all32_7f800000<>+0(SB), Y2
+	VMOVUPS all32_7f800000<>+0(SB), Y3
+	VMOVUPS all32_7f800000<>+0(SB), Y4
+	VMOVUPS all32_7f800000<>+0(SB), Y5
+	VMOVUPS all32_7f800000<>+0(SB), Y6
+	VMOVUPS all32_7f800000<>+0(SB), Y7
+	VMOVUPS all32_7f800000<>+0(SB), Y8
+	CMPQ    DI, $+64
+	JLT     rest
+
+many:
+	PREFETCHT0 2048(R8)
+	PREFETCHT0 2112(R8)
+	VCVTPH2PS  (R8), Y9
+	VCVTPH2PS  16(R8), Y10
+	VCMPPS     $0x03, Y9, Y1, Y11
+	VADDPS     Y9, Y1, Y12
+	VMINPS     Y9, Y1, Y13
+	VMINPS     Y1, Y9, Y1
+	VPOR       Y1, Y13, Y1
+	VBLENDVPS  Y11, Y12, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VCMPPS     $0x03, Y10, Y2, Y9
+	VADDPS     Y10, Y2, Y11
+	VMINPS     Y10, Y2, Y12
+	VMINPS     Y2, Y10, Y2
+	VPOR       Y2, Y12, Y2
+	VBLENDVPS  Y9, Y11, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VCVTPH2PS  32(R8), Y9
+	VCVTPH2PS  48(R8), Y10
+	VCMPPS     $0x03, Y9, Y3, Y11
+	VADDPS     Y9, Y3, Y12
+	VMINPS     Y9, Y3, Y13
+	VMINPS     Y3, Y9, Y3
+	VPOR       Y3, Y13, Y3
+	VBLENDVPS  Y11, Y12, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VCMPPS     $0x03, Y10, Y4, Y9
+	VADDPS     Y10, Y4, Y11
+	VMINPS     Y10, Y4, Y12
+	VMINPS     Y4, Y10, Y4
+	VPOR       Y4, Y12, Y4
+	VBLENDVPS  Y9, Y11, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VCVTPH2PS  64(R8), Y9
+	VCVTPH2PS  80(R8), Y10
+	VCMPPS     $0x03, Y9, Y5, Y11
+	VADDPS     Y9, Y5, Y12
+	VMINPS     Y9, Y5, Y13
+	VMINPS     Y5, Y9, Y5
+	VPOR       Y5, Y13, Y5
+	VBLENDVPS  Y11, Y12, Y5, Y5
+	VMOVAPS    Y5, Y5
+	VCMPPS     $0x03, Y10, Y6, Y9
+	VADDPS     Y10, Y6, Y11
+	VMINPS     Y10, Y6, Y12
+	VMINPS     Y6, Y10, Y6
+	VPOR       Y6, Y12, Y6
+	VBLENDVPS  Y9, Y11, Y6, Y6
+	VMOVAPS    Y6, Y6
+	VCVTPH2PS  96(R8), Y9
+	VCVTPH2PS  112(R8), Y10
+	VCMPPS     $0x03, Y9, Y7, Y11
+	VADDPS     Y9, Y7, Y12
+	VMINPS     Y9, Y7, Y13
+	VMINPS     Y7, Y9, Y7
+	VPOR       Y7, Y13, Y7
+	VBLENDVPS  Y11, Y12, Y7, Y7
+	VMOVAPS    Y7, Y7
+	VCMPPS     $0x03, Y10, Y8, Y9
+	VADDPS     Y10, Y8, Y11
+	VMINPS     Y10, Y8, Y12
+	VMINPS     Y8, Y10, Y8
+	VPOR       Y8, Y12, Y8
+	VBLENDVPS  Y9, Y11, Y8, Y8
+	VMOVAPS    Y8, Y8
+	ADDQ       $+128, R8
+	SUBQ       $+64, DI
+	CMPQ       DI, $+64
+	JGE        many
+
+rest:
+	VCMPPS     $0x03, Y5, Y1, Y9
+	VADDPS     Y5, Y1, Y10
+	VMINPS     Y5, Y1, Y11
+	VMINPS     Y1, Y5, Y1
+	VPOR       Y1, Y11, Y1
+	VBLENDVPS  Y9, Y10, Y1, Y1
+	VCMPPS     $0x03, Y6, Y2, Y5
+	VADDPS     Y6, Y2, Y9
+	VMINPS     Y6, Y2, Y10
+	VMINPS     Y2, Y6, Y2
+	VPOR       Y2, Y10, Y2
+	VBLENDVPS  Y5, Y9, Y2, Y2
+	VCMPPS     $0x03, Y7, Y3, Y5
+	VADDPS     Y7, Y3, Y6
+	VMINPS     Y7, Y3, Y9
+	VMINPS     Y3, Y7, Y3
+	VPOR       Y3, Y9, Y3
+	VBLENDVPS  Y5, Y6, Y3, Y3
+	VCMPPS     $0x03, Y8, Y4, Y5
+	VADDPS     Y8, Y4, Y6
+	VMINPS     Y8, Y4, Y7
+	VMINPS     Y4, Y8, Y4
+	VPOR       Y4, Y7, Y4
+	VBLENDVPS  Y5, Y6, Y4, Y4
+	VCMPPS     $0x03, Y3, Y1, Y5
+	VADDPS     Y3, Y1, Y6
+	VMINPS     Y3, Y1, Y7
+	VMINPS     Y1, Y3, Y1
+	VPOR       Y1, Y7, Y1
+	VBLENDVPS  Y5, Y6, Y1, Y1
+	VCMPPS     $0x03, Y4, Y2, Y3
+	VADDPS     Y4, Y2, Y5
+	VMINPS     Y4, Y2, Y6
+	VMINPS     Y2, Y4, Y2
+	VPOR       Y2, Y6, Y2
+	VBLENDVPS  Y3, Y5, Y2, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMINPS     Y2, Y1, Y5
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMINPS     Y2, Y1, Y5
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPERMILPS  $0x4e, Y1, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMINPS     Y2, Y1, Y5
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPERMILPS  $0xb1, Y1, Y2
+	VCMPPS     $0x03, Y2, Y1, Y3
+	VADDPS     Y2, Y1, Y4
+	VMINPS     Y2, Y1, Y5
+	VMINPS     Y1, Y2, Y1
+	VPOR       Y1, Y5, Y1
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VCMPPS     $0x03, Y1, Y0, Y2
+	VADDPS     Y1, Y0, Y3
+	VMINPS     Y1, Y0, Y4
+	VMINPS     Y0, Y1, Y1
+	VPOR       Y1, Y4, Y1
+	VBLENDVPS  Y2, Y3, Y1, Y1
+	VMOVSS     X1, (DX)
+	ADDQ       $+4, DX
+	ADDQ       SI, CX
+	CMPQ       DX, BX
+	JLE        row
 
 done:
 	VZEROUPPER

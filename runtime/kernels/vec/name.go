@@ -20,6 +20,7 @@ type Mode uint8
 const (
 	Elementwise    Mode = iota
 	Folding             // of n elements into one
+	FoldingRows         // of rows, one behind the other, into one each: see [FindFoldRows]
 	FoldingRuns         // of short runs, one behind the other, into one each: see [FindFoldRuns]
 	FoldingPairs        // of two neighbours into one
 	Windowed            // of runs of elements into one each
@@ -47,7 +48,7 @@ const (
 	Increased     // the result and 1
 )
 
-var modePrefixes = [...]string{Folding: "fold-", FoldingRuns: "fold-runs-", FoldingPairs: "fold-pairs-", Windowed: "window-", Scattered: "scatter-", Picking: "pick-", PickingByPairs: "pick-by-pairs-", Taking: "take-", Every2: "every-2-", Every3: "every-3-", Every4: "every-4-", Every5: "every-5-", Every6: "every-6-", Every7: "every-7-", Every8: "every-8-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
+var modePrefixes = [...]string{Folding: "fold-", FoldingRows: "fold-rows-", FoldingRuns: "fold-runs-", FoldingPairs: "fold-pairs-", Windowed: "window-", Scattered: "scatter-", Picking: "pick-", PickingByPairs: "pick-by-pairs-", Taking: "take-", Every2: "every-2-", Every3: "every-3-", Every4: "every-4-", Every5: "every-5-", Every6: "every-6-", Every7: "every-7-", Every8: "every-8-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
 	TotalLess: "lt-total-", TotalLessOrEqual: "le-total-", Rounding: "round-", RealPart: "real-", ImaginaryPart: "imaginary-", Rotating: "rotate-", Increased: "increased-"}
 
 // Of is the name of the elementwise loop for an op. One type stands for all operands and the result, else they are given in this order. Where the sign

@@ -139,3 +139,17 @@ func FindFold[T Number, S any](name Name, pair func(x, y T) T, portable func(x [
 		}
 	}
 }
+
+// FindFoldRows returns what sets element i of y to the fold of first and row i of x, each of run elements, the rows folded as by what [FindFold] finds; or nil, if there is
+// none at the level in use. Where step is not 0, rows have to be a multiple of it.
+func FindFoldRows[T Number, S any](name Name) (fold func(y []T, x []S, run int, first *T), step int) {
+	k := find(InUse(), name.In(FoldingRows))
+	if k.loop == nil {
+		return nil, 0
+	}
+	return func(y []T, x []S, run int, first *T) {
+		if len(y) > 0 {
+			k.loop(run, unsafe.Pointer(&y[0]), unsafe.Pointer(&x[:len(y)*run][0]), unsafe.Pointer(first), unsafe.Pointer(&y[len(y)-1]))
+		}
+	}, k.step
+}

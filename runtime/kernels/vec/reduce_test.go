@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/minifloat"
 )
 
@@ -31,6 +32,32 @@ func fold[T Number](t *testing.T, name string, identity T, pair func(x, y T) T) 
 			loop(&got, x)
 			want := Fold(x, identity, pair)
 			require.True(t, sameBits(want, got), "%s of %d: %v, want %v", name, n, got, want)
+		}
+	}
+	foldRows(t, name, sample[T], func(x []T) T { return Fold(x, identity, pair) }, pair)
+}
+
+// foldRows compares rows, each folded onto one element, with what folds each.
+func foldRows[T Number, S any](t *testing.T, name string, sample func(rng *rand.Rand, n int) []S, fold func(x []S) T, pair func(x, y T) T) {
+	t.Helper()
+	loop, step := FindFoldRows[T, S](named(name))
+	if loop == nil {
+		require.True(t, named(name).Op == hlo.OpAbs || !named(name).Types[0].IsFloat(), "no loop %s of rows", name)
+		return
+	}
+	rng := rand.New(rand.NewPCG(7, uint64(len(name))))
+	for _, n := range append(lengths()[1:], 4000) {
+		if step > 0 && n%step != 0 {
+			continue
+		}
+		for _, rows := range []int{0, 1, 5} {
+			x, got, first := sample(rng, rows*n+1)[1:], make([]T, rows+1), fold(sample(rng, 1))
+			loop(got[:rows], x, n, &first)
+			for i := range rows {
+				want := pair(first, fold(x[i*n:][:n]))
+				require.True(t, sameBits(want, got[i]) || want != want && got[i] != got[i], "%s of row %d of %d: %v, want %v", name, i, n, got[i], want)
+			}
+			require.Zero(t, got[rows])
 		}
 	}
 }
@@ -96,6 +123,14 @@ func narrowFold(t *testing.T, name string, decode func(uint16) float32, identity
 		}
 		require.True(t, sameBits(want, got) || want != want && got != got, "%s of %d: %v, want %v", name, n, got, want)
 	}
+	codes := func(rng *rand.Rand, n int) []uint16 {
+		x, mask := make([]uint16, n), []uint16{0xbbff, 0xffff}[rng.IntN(2)] // without NaN, or with
+		for i := range x {
+			x[i] = uint16(rng.Uint32()) & mask
+		}
+		return x
+	}
+	foldRows(t, name, codes, func(x []uint16) float32 { return FoldDecoded(x, decode, identity, pair) }, pair)
 }
 
 func TestNarrowFold(t *testing.T) {

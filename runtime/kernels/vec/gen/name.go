@@ -49,6 +49,7 @@ func unsigned(form string) string {
 var modes = map[string]struct{ op, mode string }{
 	"sum": {"add", "Folding"}, "greatest": {"maximum", "Folding"}, "least": {"minimum", "Folding"}, "magnitude": {"abs", "Folding"},
 	"fold-and": {"and", "Folding"}, "fold-or": {"or", "Folding"}, "fold-xor": {"xor", "Folding"},
+	"sum-rows": {"add", "FoldingRows"}, "greatest-rows": {"maximum", "FoldingRows"}, "least-rows": {"minimum", "FoldingRows"},
 	"sum-runs": {"add", "FoldingRuns"}, "greatest-runs": {"maximum", "FoldingRuns"}, "least-runs": {"minimum", "FoldingRuns"}, "product-runs": {"multiply", "FoldingRuns"},
 	"sum-pairs": {"add", "FoldingPairs"}, "greatest-pairs": {"maximum", "FoldingPairs"}, "least-pairs": {"minimum", "FoldingPairs"},
 	"window-add": {"add", "Windowed"}, "window-maximum": {"maximum", "Windowed"}, "window-minimum": {"minimum", "Windowed"},

@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 
 	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 // reductions fold n elements at a into one at d. There are as many chains as in 256 bytes: element i belongs to chain i modulo their
@@ -15,14 +17,19 @@ func reductions() (all []kernel) {
 		all = append(all, kernel{key: key, doc: "folds n elements at a into one at d.", lane: lane, wideOnly: wideOnly, chunk: chainBytes / lane,
 			whole: func(m *machine) { m.reduce(elements(m.lane), identity, by) }})
 	}
+	rows := func(op, typ string, lane int, size []form, form func(m *machine) form, identity float64, by folding) {
+		all = append(all, kernel{key: op + "-rows." + typ, doc: "folds rows of n elements at a, each onto the element at b, into those at d, the last of which is at c.", lane: lane, in: size, chunk: chainBytes / lane,
+			whole: func(m *machine) { m.reduceRows(form(m), floatCode(identity, lane), by) }})
+	}
 	fold := func(key string, lane int, identity uint64, body func(m *machine, x, y vector) vector, wideOnly bool) {
 		foldBy(key, lane, identity, folding{any: body}, wideOnly)
 	}
 	for typ, lane := range pairs("f32", 4, "f64", 8) {
 		both := func(key string, identity float64, by folding) {
 			foldBy(key+"."+typ, lane, floatCode(identity, lane), by, false)
+			rows(key, typ, lane, nil, func(m *machine) form { return elements(m.lane) }, identity, by)
 		}
-		both("sum", 0, folding{any: func(m *machine, x, y vector) vector { return m.add(x, y) }})
+		both("sum", 0, sum)
 		both("greatest", math.Inf(-1), greatest)
 		both("least", math.Inf(1), least)
 	}
@@ -41,13 +48,20 @@ func reductions() (all []kernel) {
 		fold("least.u"+typ, lane, ^uint64(0)>>(64-8*lane), integer("MINU"), lane == 8)
 	}
 	for _, typ := range []string{"bf16", "f16"} {
-		in := map[string]form{"bf16": brain, "f16": halves}[typ]
-		narrow := func(name string, identity float64, by folding) {
-			pattern := floatCode(identity, 4)
-			all = append(all, kernel{key: name + "." + typ, doc: "folds n elements at a, as f32, into one f32 at d.", lane: 4, in: []form{in}, chunk: chainBytes / 4,
-				whole: func(m *machine) { m.reduce(in, pattern, by) }})
+		in := func(m *machine) form {
+			if typ == "bf16" {
+				return m.apart()
+			}
+			return halves
 		}
-		narrow("sum", 0, folding{any: func(m *machine, x, y vector) vector { return m.add(x, y) }})
+		narrow := func(name string, identity float64, by folding) {
+			const lane = 4
+			size := []form{{size: 2}}
+			all = append(all, kernel{key: name + "." + typ, doc: "folds n elements at a, as f32, into one f32 at d.", lane: lane, in: size, chunk: chainBytes / lane,
+				whole: func(m *machine) { m.reduce(in(m), floatCode(identity, lane), by) }})
+			rows(name, typ, lane, size, in, identity, by)
+		}
+		narrow("sum", 0, sum)
 		narrow("greatest", math.Inf(-1), greatest)
 		narrow("least", math.Inf(1), least)
 	}
@@ -61,20 +75,59 @@ func reductions() (all []kernel) {
 // chainBytes is the size of one element of every chain.
 const chainBytes = 256
 
-// reduce folds elements of a form in memory. Where some are NaN, it begins again with what serves them, too.
+// sum adds.
+var sum = folding{any: func(m *machine, x, y vector) vector { return m.add(x, y) }}
+
+// reduce folds elements of a form in memory.
 func (m *machine) reduce(in form, identity uint64, by folding) {
+	m.reduceRow(in, identity, by, func() (n, x reg.Register) { return m.argument("n"), m.argument("a") },
+		func(v vector) { m.storeFirst(v, operand.Mem{Base: m.argument("d")}) })
+}
+
+// reduceRows folds rows that follow each other.
+func (m *machine) reduceRows(in form, identity uint64, by folding) {
+	n, row, d, last := m.argument("n"), m.argument("a"), m.argument("d"), m.argument("c")
+	first, bytes := m.vector(), m.GP64()
+	at := operand.Mem{Base: m.argument("b")}
+	if m.lane == 8 {
+		m.VMOVSD(at, first.AsX())
+	} else {
+		m.VMOVSS(at, first.AsX())
+	}
+	m.MOVQ(n, bytes)
+	m.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(in.size)))), bytes)
+	begin := func() (count, x reg.Register) {
+		count, x = m.GP64(), m.GP64()
+		m.MOVQ(n, count)
+		m.MOVQ(row, x)
+		return count, x
+	}
+	m.Label("row")
+	m.reduceRow(in, identity, by, begin, func(v vector) {
+		m.storeFirst(by.any(m, first, v), operand.Mem{Base: d})
+		m.ADDQ(operand.I32(int32(m.lane)), d)
+		m.ADDQ(bytes, row)
+		m.CMPQ(d, last)
+		m.JLE(operand.LabelRef("row"))
+	})
+}
+
+// reduceRow folds a row, which begin puts into registers, and hands what is then in the first lane to end. Where some elements are NaN, it begins again with
+// what serves them, too.
+func (m *machine) reduceRow(in form, identity uint64, by folding, begin func() (n, x reg.Register), end func(v vector)) {
 	if by.usual != nil {
-		m.reduceChains(in, identity, by.usual, "usual_", "nan")
+		n, x := begin()
+		end(m.reduceChains(n, x, in, identity, by.usual, "usual_", "nan"))
 		m.JMP(operand.LabelRef("done"))
 		m.Label("nan")
 	}
-	m.reduceChains(in, identity, by.any, "", "")
+	n, x := begin()
+	end(m.reduceChains(n, x, in, identity, by.any, "", ""))
 	m.Label("done")
 }
 
-// reduceChains is reduce by body, with labels of its own. It jumps to a label when it comes to NaN, if that is not empty.
-func (m *machine) reduceChains(in form, identity uint64, body func(m *machine, x, y vector) vector, labels, nan string) {
-	n, x := m.argument("n"), m.argument("a")
+// reduceChains folds by body, with labels of its own. It jumps to a label when it comes to NaN, if that is not empty.
+func (m *machine) reduceChains(n, x reg.Register, in form, identity uint64, body func(m *machine, x, y vector) vector, labels, nan string) vector {
 	chains := make([]vector, chainBytes/m.width())
 	for i := range chains {
 		chains[i] = m.copyOf(m.pattern(identity))
@@ -90,17 +143,12 @@ func (m *machine) reduceChains(in form, identity uint64, body func(m *machine, x
 	}
 	const together = 2 // vectors that are looked through for NaN
 	for i := 0; i < len(chains); i += together {
-		var read [together]vector
-		for j := range read {
-			at := operand.Mem{Base: x, Disp: (i + j) * m.lanes() * in.size}
-			if in.load != nil {
-				read[j] = in.load(m, at, nil)
-			} else {
-				read[j] = m.copyOf(at)
-			}
+		read := m.next(in, operand.Mem{Base: x, Disp: i * m.lanes() * in.size})
+		if len(read) < together {
+			read = append(read, m.next(in, operand.Mem{Base: x, Disp: (i + 1) * m.lanes() * in.size})...)
 		}
 		if nan != "" {
-			m.jumpIfNaN(nan, read[:]...)
+			m.jumpIfNaN(nan, read...)
 		}
 		for j, v := range read {
 			set(i+j, body(m, chains[i+j], v))
@@ -111,58 +159,89 @@ func (m *machine) reduceChains(in form, identity uint64, body func(m *machine, x
 	m.CMPQ(n, all)
 	m.JGE(operand.LabelRef(labels + "many"))
 	m.Label(labels + "rest")
-	for i := range chains {
-		if !m.wide && (m.lane < 4 || in.load != nil) {
-			break // no masked loads: the rest is the caller's
-		}
+	for i := 0; i < len(chains) && (m.wide || m.lane >= 4 && !in.isNarrow()); { // else there are no masked loads: the rest is the caller's
 		m.TESTQ(n, n)
 		m.JLE(operand.LabelRef(labels + "fold"))
-		mask := m.tail(n)
-		v := m.vector()
-		at := operand.Mem{Base: x, Disp: i * m.lanes() * in.size}
-		switch {
-		case in.load != nil:
-			m.float("VMOVU", m.pattern(identity), v)
-			m.float("VMOVA", in.load(m, at, mask), mask, v)
-		case m.lane < 4:
-			m.op("VMOVDQU64", m.pattern(identity), v)
-			m.op("VMOVDQU"+fmt.Sprint(8*m.lane), at, mask, v)
-		case m.wide:
-			m.float("VMOVU", m.pattern(identity), v)
-			m.float("VMOVU", at, mask, v)
-		default:
-			m.float("VMASKMOV", at, mask, v)
-			m.float("VBLENDV", mask, v, m.copyOf(m.pattern(identity)), v)
-		}
+		read := m.rest(in, operand.Mem{Base: x, Disp: i * m.lanes() * in.size}, n, identity)
 		if nan != "" {
-			m.jumpIfNaN(nan, v)
+			m.jumpIfNaN(nan, read...)
 		}
-		set(i, body(m, chains[i], v))
-		m.SUBQ(operand.I32(int32(m.lanes())), n)
+		for j, v := range read {
+			set(i+j, body(m, chains[i+j], v))
+		}
+		m.SUBQ(operand.I32(int32(len(read)*m.lanes())), n)
+		i += len(read)
 	}
 	m.Label(labels + "fold")
-	for len(chains) > 1 {
+	for len(chains) > in.together() {
 		half := len(chains) / 2
 		for i := range half {
 			chains[i] = body(m, chains[i], chains[i+half])
 		}
 		chains = chains[:half]
 	}
-	v := m.joinLanes(chains[0], m.lanes(), body)
-	d := operand.Mem{Base: m.argument("d")}
+	v := vector{}
+	if in.apart {
+		v = m.joinApart(chains[0], chains[1], body)
+	} else {
+		v = m.joinLanes(chains[0], m.lanes(), body)
+	}
+	if m.lane <= 2 { // so far within 32 bits
+		v = body(m, v, m.as(4).shift("SRL", v, 16))
+	}
+	if m.lane == 1 {
+		v = body(m, v, m.as(2).shift("SRL", v, 8))
+	}
+	return v
+}
+
+// storeFirst stores the first lane.
+func (m *machine) storeFirst(v vector, d operand.Mem) {
 	switch m.lane {
 	case 8:
 		m.VMOVSD(v.AsX(), d)
 	case 4:
 		m.VMOVSS(v.AsX(), d)
 	case 2:
-		v = body(m, v, m.as(4).shift("SRL", v, 16))
 		m.VPEXTRW(operand.U8(0), v.AsX(), d)
 	default:
-		v = body(m, v, m.as(4).shift("SRL", v, 16))
-		v = body(m, v, m.as(2).shift("SRL", v, 8))
 		m.VPEXTRB(operand.U8(0), v.AsX(), d)
 	}
+}
+
+// next loads the elements of the next chains: a vector of them, or two where they lie apart.
+func (m *machine) next(in form, at operand.Mem) []vector {
+	switch {
+	case in.apart:
+		return m.nextApart(in, at)
+	case in.load != nil:
+		return []vector{in.load(m, at, nil)}
+	default:
+		return []vector{m.copyOf(at)}
+	}
+}
+
+// rest is next where n elements are left. What is missing are identities.
+func (m *machine) rest(in form, at operand.Mem, n reg.Register, identity uint64) []vector {
+	if in.apart {
+		return m.restApart(in, at, n, identity)
+	}
+	mask, v := m.tail(n), m.vector()
+	switch {
+	case in.load != nil:
+		m.float("VMOVU", m.pattern(identity), v)
+		m.float("VMOVA", in.load(m, at, mask), mask, v)
+	case m.lane < 4:
+		m.op("VMOVDQU64", m.pattern(identity), v)
+		m.op("VMOVDQU"+fmt.Sprint(8*m.lane), at, mask, v)
+	case m.wide:
+		m.float("VMOVU", m.pattern(identity), v)
+		m.float("VMOVU", at, mask, v)
+	default:
+		m.float("VMASKMOV", at, mask, v)
+		m.float("VBLENDV", mask, v, m.copyOf(m.pattern(identity)), v)
+	}
+	return []vector{v}
 }
 
 // joinLanes folds the lanes of a vector, by halves, into the first one; lanes of less than 32 bits into the first 32 bits. Lanes behind those in use change nothing.
