@@ -26227,105 +26227,97 @@ fold:
 	RET
 
 // func greatestBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestBf16AVX512(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Z0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	VMOVUPS all32_ff800000<>+0(SB), Z1
-	VMOVUPS all32_ff800000<>+0(SB), Z2
-	VMOVUPS all32_ff800000<>+0(SB), Z3
-	VMOVUPS all32_ff800000<>+0(SB), Z4
-	CMPQ    AX, $+64
-	JLT     usual_rest
+	VMOVUPS      all32_ffff0000<>+0(SB), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	VPBROADCASTW (CX), Z1
+	VMOVUPS      Z1, Z2
+	VMOVUPS      Z1, Z3
+	VMOVUPS      Z1, Z4
+	CMPQ         AX, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
 	VMOVUPS    (CX), Z5
-	VPSLLD     $0x10, Z5, Z6
-	VPANDD     Z0, Z5, Z5
-	VCMPPS     $0x03, Z5, Z6, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x05, Z6, Z1, Z1
-	VMOVAPS    Z1, Z1
-	VRANGEPS   $0x05, Z5, Z2, Z2
-	VMOVAPS    Z2, Z2
+	VPMAXSW    Z5, Z2, Z2
+	VPMAXUW    Z5, Z3, Z3
+	VPMINUW    Z5, Z4, Z4
 	VMOVUPS    64(CX), Z5
-	VPSLLD     $0x10, Z5, Z6
-	VPANDD     Z0, Z5, Z5
-	VCMPPS     $0x03, Z5, Z6, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x05, Z6, Z3, Z3
-	VMOVAPS    Z3, Z3
-	VRANGEPS   $0x05, Z5, Z4, Z4
-	VMOVAPS    Z4, Z4
+	VPMAXSW    Z5, Z2, Z2
+	VPMAXUW    Z5, Z3, Z3
+	VPMINUW    Z5, Z4, Z4
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
+codes_rest:
 	TESTQ     AX, AX
-	JLE       usual_fold
+	JLE       codes_fold
+	VMOVUPS   Z1, Z5
 	MOVQ      $+32, BX
 	CMPQ      AX, BX
 	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
-	VMOVDQU64 all32_ff80ff80<>+0(SB), Z5
 	VMOVDQU16 (CX), K1, Z5
-	VPSLLD    $0x10, Z5, Z6
-	VPANDD    Z0, Z5, Z5
-	VCMPPS    $0x03, Z5, Z6, K1
-	KORTESTW  K1, K1
-	JNZ       nan
-	VRANGEPS  $0x05, Z6, Z1, Z1
-	VMOVAPS   Z1, Z1
-	VRANGEPS  $0x05, Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
+	VPMAXSW   Z5, Z2, Z2
+	VPMAXUW   Z5, Z3, Z3
+	VPMINUW   Z5, Z4, Z4
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
-	JLE       usual_fold
+	JLE       codes_fold
+	VMOVUPS   Z1, Z1
 	MOVQ      $+32, BX
 	CMPQ      AX, BX
 	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
-	VMOVDQU64 all32_ff80ff80<>+0(SB), Z5
-	VMOVDQU16 64(CX), K1, Z5
-	VPSLLD    $0x10, Z5, Z6
-	VPANDD    Z0, Z5, Z5
-	VCMPPS    $0x03, Z5, Z6, K1
-	KORTESTW  K1, K1
-	JNZ       nan
-	VRANGEPS  $0x05, Z6, Z3, Z0
-	VMOVAPS   Z0, Z3
-	VRANGEPS  $0x05, Z5, Z4, Z0
-	VMOVAPS   Z0, Z4
+	VMOVDQU16 64(CX), K1, Z1
+	VPMAXSW   Z1, Z2, Z2
+	VPMAXUW   Z1, Z3, Z3
+	VPMINUW   Z1, Z4, Z4
 	SUBQ      $+32, AX
 
-usual_fold:
-	VRANGEPS   $0x05, Z3, Z1, Z0
-	VRANGEPS   $0x05, Z4, Z2, Z1
-	VSHUFF64X2 $0x44, Z1, Z0, Z2
-	VSHUFF64X2 $0xee, Z1, Z0, Z0
-	VRANGEPS   $0x05, Z0, Z2, Z0
-	VSHUFF64X2 $0xb1, Z0, Z0, Z1
-	VRANGEPS   $0x05, Z1, Z0, Z0
-	VPERMILPS  $0x4e, Z0, Z1
-	VRANGEPS   $0x05, Z1, Z0, Z0
-	VPERMILPS  $0xb1, Z0, Z1
-	VRANGEPS   $0x05, Z1, Z0, Z0
-	VSHUFF64X2 $0x4e, Z0, Z0, Z1
-	VRANGEPS   $0x05, Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
-	VMOVSS     X0, (AX)
-	JMP        done
+codes_fold:
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMAXSW       Y1, Y2, Y2
+	VEXTRACTI128  $0x01, Y2, X1
+	VPMAXSW       X1, X2, X2
+	VPXORD        all32_7fff7fff<>+0(SB), Z2, Z1
+	VPHMINPOSUW   X1, X1
+	VPEXTRW       $0x00, X1, AX
+	VEXTRACTI64X4 $0x01, Z3, Y1
+	VPMAXUW       Y1, Y3, Y3
+	VEXTRACTI128  $0x01, Y3, X1
+	VPMAXUW       X1, X3, X3
+	VPXORD        all32_ffffffff<>+0(SB), Z3, Z1
+	VPHMINPOSUW   X1, X1
+	VPEXTRW       $0x00, X1, CX
+	CMPL          AX, $+127
+	JLT           nan
+	CMPL          CX, $+127
+	JLT           nan
+	VEXTRACTI64X4 $0x01, Z4, Y0
+	VPMINUW       Y0, Y4, Y4
+	VEXTRACTI128  $0x01, Y4, X0
+	VPMINUW       X0, X4, X4
+	VPHMINPOSUW   X4, X0
+	VPEXTRW       $0x00, X0, CX
+	XORL          $+32767, AX
+	TESTL         $+32768, AX
+	CMOVLNE       CX, AX
+	SHLL          $0x10, AX
+	VMOVD         AX, X0
+	MOVQ          d+8(FP), AX
+	VMOVSS        X0, (AX)
+	JMP           done
 
 nan:
 	MOVQ    n+0(FP), AX
@@ -26341,39 +26333,39 @@ many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
 	VMOVUPS    (CX), Z5
-	VPSLLD     $0x10, Z5, Z6
+	VPSLLD     $0x10, Z5, Z21
 	VPANDD     Z0, Z5, Z5
-	VCMPPS     $0x03, Z6, Z1, K1
-	VADDPS     Z6, Z1, Z22
-	VMAXPS     Z6, Z1, Z23
-	VMAXPS     Z1, Z6, Z1
+	VCMPPS     $0x03, Z21, Z1, K1
+	VADDPS     Z21, Z1, Z22
+	VMAXPS     Z21, Z1, Z23
+	VMAXPS     Z1, Z21, Z1
 	VPANDD     Z1, Z23, Z1
-	VBLENDMPS  Z22, Z1, K1, Z7
-	VMOVAPS    Z7, Z1
+	VBLENDMPS  Z22, Z1, K1, Z6
+	VMOVAPS    Z6, Z1
 	VCMPPS     $0x03, Z5, Z2, K1
-	VADDPS     Z5, Z2, Z6
+	VADDPS     Z5, Z2, Z21
 	VMAXPS     Z5, Z2, Z22
 	VMAXPS     Z2, Z5, Z2
 	VPANDD     Z2, Z22, Z2
-	VBLENDMPS  Z6, Z2, K1, Z8
-	VMOVAPS    Z8, Z2
+	VBLENDMPS  Z21, Z2, K1, Z7
+	VMOVAPS    Z7, Z2
 	VMOVUPS    64(CX), Z5
-	VPSLLD     $0x10, Z5, Z6
+	VPSLLD     $0x10, Z5, Z21
 	VPANDD     Z0, Z5, Z5
-	VCMPPS     $0x03, Z6, Z3, K1
-	VADDPS     Z6, Z3, Z22
-	VMAXPS     Z6, Z3, Z23
-	VMAXPS     Z3, Z6, Z3
+	VCMPPS     $0x03, Z21, Z3, K1
+	VADDPS     Z21, Z3, Z22
+	VMAXPS     Z21, Z3, Z23
+	VMAXPS     Z3, Z21, Z3
 	VPANDD     Z3, Z23, Z3
-	VBLENDMPS  Z22, Z3, K1, Z9
-	VMOVAPS    Z9, Z3
+	VBLENDMPS  Z22, Z3, K1, Z8
+	VMOVAPS    Z8, Z3
 	VCMPPS     $0x03, Z5, Z4, K1
-	VADDPS     Z5, Z4, Z6
+	VADDPS     Z5, Z4, Z21
 	VMAXPS     Z5, Z4, Z22
 	VMAXPS     Z4, Z5, Z4
 	VPANDD     Z4, Z22, Z4
-	VBLENDMPS  Z6, Z4, K1, Z10
-	VMOVAPS    Z10, Z4
+	VBLENDMPS  Z21, Z4, K1, Z9
+	VMOVAPS    Z9, Z4
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -26397,15 +26389,15 @@ rest:
 	VMAXPS    Z6, Z1, Z8
 	VMAXPS    Z1, Z6, Z1
 	VPANDD    Z1, Z8, Z1
-	VBLENDMPS Z7, Z1, K1, Z11
-	VMOVAPS   Z11, Z1
+	VBLENDMPS Z7, Z1, K1, Z10
+	VMOVAPS   Z10, Z1
 	VCMPPS    $0x03, Z5, Z2, K1
 	VADDPS    Z5, Z2, Z6
 	VMAXPS    Z5, Z2, Z7
 	VMAXPS    Z2, Z5, Z2
 	VPANDD    Z2, Z7, Z2
-	VBLENDMPS Z6, Z2, K1, Z12
-	VMOVAPS   Z12, Z2
+	VBLENDMPS Z6, Z2, K1, Z11
+	VMOVAPS   Z11, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26424,15 +26416,15 @@ rest:
 	VMAXPS    Z6, Z3, Z7
 	VMAXPS    Z3, Z6, Z3
 	VPANDD    Z3, Z7, Z3
-	VBLENDMPS Z5, Z3, K1, Z13
-	VMOVAPS   Z13, Z3
+	VBLENDMPS Z5, Z3, K1, Z12
+	VMOVAPS   Z12, Z3
 	VCMPPS    $0x03, Z0, Z4, K1
 	VADDPS    Z0, Z4, Z5
 	VMAXPS    Z0, Z4, Z6
 	VMAXPS    Z4, Z0, Z0
 	VPANDD    Z0, Z6, Z0
-	VBLENDMPS Z5, Z0, K1, Z14
-	VMOVAPS   Z14, Z4
+	VBLENDMPS Z5, Z0, K1, Z13
+	VMOVAPS   Z13, Z4
 	SUBQ      $+32, AX
 
 fold:
@@ -26441,51 +26433,51 @@ fold:
 	VMAXPS     Z3, Z1, Z5
 	VMAXPS     Z1, Z3, Z1
 	VPANDD     Z1, Z5, Z1
-	VBLENDMPS  Z0, Z1, K1, Z15
+	VBLENDMPS  Z0, Z1, K1, Z14
 	VCMPPS     $0x03, Z4, Z2, K1
 	VADDPS     Z4, Z2, Z0
 	VMAXPS     Z4, Z2, Z1
 	VMAXPS     Z2, Z4, Z2
 	VPANDD     Z2, Z1, Z1
-	VBLENDMPS  Z0, Z1, K1, Z16
-	VSHUFF64X2 $0x44, Z16, Z15, Z0
-	VSHUFF64X2 $0xee, Z16, Z15, Z1
+	VBLENDMPS  Z0, Z1, K1, Z15
+	VSHUFF64X2 $0x44, Z15, Z14, Z0
+	VSHUFF64X2 $0xee, Z15, Z14, Z1
 	VCMPPS     $0x03, Z1, Z0, K1
 	VADDPS     Z1, Z0, Z2
 	VMAXPS     Z1, Z0, Z3
 	VMAXPS     Z0, Z1, Z0
 	VPANDD     Z0, Z3, Z0
-	VBLENDMPS  Z2, Z0, K1, Z17
-	VSHUFF64X2 $0xb1, Z17, Z17, Z0
+	VBLENDMPS  Z2, Z0, K1, Z16
+	VSHUFF64X2 $0xb1, Z16, Z16, Z0
+	VCMPPS     $0x03, Z0, Z16, K1
+	VADDPS     Z0, Z16, Z1
+	VMAXPS     Z0, Z16, Z2
+	VMAXPS     Z16, Z0, Z0
+	VPANDD     Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z17
+	VPERMILPS  $0x4e, Z17, Z0
 	VCMPPS     $0x03, Z0, Z17, K1
 	VADDPS     Z0, Z17, Z1
 	VMAXPS     Z0, Z17, Z2
 	VMAXPS     Z17, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z18
-	VPERMILPS  $0x4e, Z18, Z0
+	VPERMILPS  $0xb1, Z18, Z0
 	VCMPPS     $0x03, Z0, Z18, K1
 	VADDPS     Z0, Z18, Z1
 	VMAXPS     Z0, Z18, Z2
 	VMAXPS     Z18, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
-	VPERMILPS  $0xb1, Z19, Z0
+	VSHUFF64X2 $0x4e, Z19, Z19, Z0
 	VCMPPS     $0x03, Z0, Z19, K1
 	VADDPS     Z0, Z19, Z1
 	VMAXPS     Z0, Z19, Z2
 	VMAXPS     Z19, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z20
-	VSHUFF64X2 $0x4e, Z20, Z20, Z0
-	VCMPPS     $0x03, Z0, Z20, K1
-	VADDPS     Z0, Z20, Z1
-	VMAXPS     Z0, Z20, Z2
-	VMAXPS     Z20, Z0, Z0
-	VPANDD     Z0, Z2, Z0
-	VBLENDMPS  Z1, Z0, K1, Z21
 	MOVQ       d+8(FP), AX
-	VMOVSS     X21, (AX)
+	VMOVSS     X20, (AX)
 
 done:
 	VZEROUPPER
@@ -26510,7 +26502,7 @@ DATA all32_ff80ff80<>+60(SB)/4, $0xff80ff80
 GLOBL all32_ff80ff80<>(SB), RODATA|NOPTR, $64
 
 // func greatestRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestRowsBf16AVX512(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ffff0000<>+0(SB), Z0
 	MOVQ    n+0(FP), AX
@@ -26523,111 +26515,103 @@ TEXT ·greatestRowsBf16AVX512(SB), NOSPLIT, $0-40
 	SHLQ    $0x01, SI
 
 row:
-	MOVQ    AX, DI
-	MOVQ    CX, R8
-	VMOVUPS all32_ff800000<>+0(SB), Z2
-	VMOVUPS all32_ff800000<>+0(SB), Z3
-	VMOVUPS all32_ff800000<>+0(SB), Z4
-	VMOVUPS all32_ff800000<>+0(SB), Z5
-	CMPQ    DI, $+64
-	JLT     usual_rest
+	MOVQ         AX, DI
+	MOVQ         CX, R8
+	VPBROADCASTW (R8), Z2
+	VMOVUPS      Z2, Z3
+	VMOVUPS      Z2, Z4
+	VMOVUPS      Z2, Z5
+	CMPQ         DI, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
 	VMOVUPS    (R8), Z6
-	VPSLLD     $0x10, Z6, Z7
-	VPANDD     Z0, Z6, Z6
-	VCMPPS     $0x03, Z6, Z7, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x05, Z7, Z2, Z2
-	VMOVAPS    Z2, Z2
-	VRANGEPS   $0x05, Z6, Z3, Z3
-	VMOVAPS    Z3, Z3
+	VPMAXSW    Z6, Z3, Z3
+	VPMAXUW    Z6, Z4, Z4
+	VPMINUW    Z6, Z5, Z5
 	VMOVUPS    64(R8), Z6
-	VPSLLD     $0x10, Z6, Z7
-	VPANDD     Z0, Z6, Z6
-	VCMPPS     $0x03, Z6, Z7, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x05, Z7, Z4, Z4
-	VMOVAPS    Z4, Z4
-	VRANGEPS   $0x05, Z6, Z5, Z5
-	VMOVAPS    Z5, Z5
+	VPMAXSW    Z6, Z3, Z3
+	VPMAXUW    Z6, Z4, Z4
+	VPMINUW    Z6, Z5, Z5
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
+codes_rest:
 	TESTQ     DI, DI
-	JLE       usual_fold
+	JLE       codes_fold
+	VMOVUPS   Z2, Z6
 	MOVQ      $+32, R10
 	CMPQ      DI, R10
 	CMOVQLT   DI, R10
 	MOVQ      $-1, R9
 	BZHIQ     R10, R9, R9
 	KMOVQ     R9, K1
-	VMOVDQU64 all32_ff80ff80<>+0(SB), Z6
 	VMOVDQU16 (R8), K1, Z6
-	VPSLLD    $0x10, Z6, Z7
-	VPANDD    Z0, Z6, Z6
-	VCMPPS    $0x03, Z6, Z7, K1
-	KORTESTW  K1, K1
-	JNZ       nan
-	VRANGEPS  $0x05, Z7, Z2, Z2
-	VMOVAPS   Z2, Z2
-	VRANGEPS  $0x05, Z6, Z3, Z3
-	VMOVAPS   Z3, Z3
+	VPMAXSW   Z6, Z3, Z3
+	VPMAXUW   Z6, Z4, Z4
+	VPMINUW   Z6, Z5, Z5
 	SUBQ      $+32, DI
 	TESTQ     DI, DI
-	JLE       usual_fold
+	JLE       codes_fold
+	VMOVUPS   Z2, Z2
 	MOVQ      $+32, R10
 	CMPQ      DI, R10
 	CMOVQLT   DI, R10
 	MOVQ      $-1, R9
 	BZHIQ     R10, R9, R9
 	KMOVQ     R9, K1
-	VMOVDQU64 all32_ff80ff80<>+0(SB), Z6
-	VMOVDQU16 64(R8), K1, Z6
-	VPSLLD    $0x10, Z6, Z7
-	VPANDD    Z0, Z6, Z6
-	VCMPPS    $0x03, Z6, Z7, K1
-	KORTESTW  K1, K1
-	JNZ       nan
-	VRANGEPS  $0x05, Z7, Z4, Z4
-	VMOVAPS   Z4, Z4
-	VRANGEPS  $0x05, Z6, Z5, Z5
-	VMOVAPS   Z5, Z5
+	VMOVDQU16 64(R8), K1, Z2
+	VPMAXSW   Z2, Z3, Z3
+	VPMAXUW   Z2, Z4, Z4
+	VPMINUW   Z2, Z5, Z5
 	SUBQ      $+32, DI
 
-usual_fold:
-	VRANGEPS   $0x05, Z4, Z2, Z2
-	VRANGEPS   $0x05, Z5, Z3, Z3
-	VSHUFF64X2 $0x44, Z3, Z2, Z4
-	VSHUFF64X2 $0xee, Z3, Z2, Z2
-	VRANGEPS   $0x05, Z2, Z4, Z2
-	VSHUFF64X2 $0xb1, Z2, Z2, Z3
-	VRANGEPS   $0x05, Z3, Z2, Z2
-	VPERMILPS  $0x4e, Z2, Z3
-	VRANGEPS   $0x05, Z3, Z2, Z2
-	VPERMILPS  $0xb1, Z2, Z3
-	VRANGEPS   $0x05, Z3, Z2, Z2
-	VSHUFF64X2 $0x4e, Z2, Z2, Z3
-	VRANGEPS   $0x05, Z3, Z2, Z2
-	VCMPPS     $0x03, Z2, Z1, K1
-	VADDPS     Z2, Z1, Z3
-	VMAXPS     Z2, Z1, Z4
-	VMAXPS     Z1, Z2, Z2
-	VPANDD     Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K1, Z8
-	VMOVSS     X8, (DX)
-	ADDQ       $+4, DX
-	ADDQ       SI, CX
-	CMPQ       DX, BX
-	JLE        row
-	JMP        done
+codes_fold:
+	VEXTRACTI64X4 $0x01, Z3, Y2
+	VPMAXSW       Y2, Y3, Y3
+	VEXTRACTI128  $0x01, Y3, X2
+	VPMAXSW       X2, X3, X3
+	VPXORD        all32_7fff7fff<>+0(SB), Z3, Z2
+	VPHMINPOSUW   X2, X2
+	VPEXTRW       $0x00, X2, DI
+	VEXTRACTI64X4 $0x01, Z4, Y2
+	VPMAXUW       Y2, Y4, Y4
+	VEXTRACTI128  $0x01, Y4, X2
+	VPMAXUW       X2, X4, X4
+	VPXORD        all32_ffffffff<>+0(SB), Z4, Z2
+	VPHMINPOSUW   X2, X2
+	VPEXTRW       $0x00, X2, R8
+	CMPL          DI, $+127
+	JLT           nan
+	CMPL          R8, $+127
+	JLT           nan
+	VEXTRACTI64X4 $0x01, Z5, Y2
+	VPMINUW       Y2, Y5, Y5
+	VEXTRACTI128  $0x01, Y5, X2
+	VPMINUW       X2, X5, X5
+	VPHMINPOSUW   X5, X2
+	VPEXTRW       $0x00, X2, R8
+	XORL          $+32767, DI
+	TESTL         $+32768, DI
+	CMOVLNE       R8, DI
+	SHLL          $0x10, DI
+	VMOVD         DI, X7
+	VCMPPS        $0x03, Z7, Z1, K1
+	VADDPS        Z7, Z1, Z2
+	VMAXPS        Z7, Z1, Z3
+	VMAXPS        Z1, Z7, Z4
+	VPANDD        Z4, Z3, Z3
+	VBLENDMPS     Z2, Z3, K1, Z8
+	VMOVSS        X8, (DX)
+	ADDQ          $+4, DX
+	ADDQ          SI, CX
+	CMPQ          DX, BX
+	JLE           row
+	JMP           done
 
 nan:
 	MOVQ    AX, DI
@@ -26643,38 +26627,38 @@ many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
 	VMOVUPS    (R8), Z6
-	VPSLLD     $0x10, Z6, Z7
+	VPSLLD     $0x10, Z6, Z25
 	VPANDD     Z0, Z6, Z6
-	VCMPPS     $0x03, Z7, Z2, K1
-	VADDPS     Z7, Z2, Z25
-	VMAXPS     Z7, Z2, Z26
-	VMAXPS     Z2, Z7, Z2
-	VPANDD     Z2, Z26, Z2
-	VBLENDMPS  Z25, Z2, K1, Z9
+	VCMPPS     $0x03, Z25, Z2, K1
+	VADDPS     Z25, Z2, Z26
+	VMAXPS     Z25, Z2, Z27
+	VMAXPS     Z2, Z25, Z2
+	VPANDD     Z2, Z27, Z2
+	VBLENDMPS  Z26, Z2, K1, Z9
 	VMOVAPS    Z9, Z2
 	VCMPPS     $0x03, Z6, Z3, K1
-	VADDPS     Z6, Z3, Z7
-	VMAXPS     Z6, Z3, Z25
+	VADDPS     Z6, Z3, Z25
+	VMAXPS     Z6, Z3, Z26
 	VMAXPS     Z3, Z6, Z3
-	VPANDD     Z3, Z25, Z3
-	VBLENDMPS  Z7, Z3, K1, Z10
+	VPANDD     Z3, Z26, Z3
+	VBLENDMPS  Z25, Z3, K1, Z10
 	VMOVAPS    Z10, Z3
 	VMOVUPS    64(R8), Z6
-	VPSLLD     $0x10, Z6, Z7
+	VPSLLD     $0x10, Z6, Z25
 	VPANDD     Z0, Z6, Z6
-	VCMPPS     $0x03, Z7, Z4, K1
-	VADDPS     Z7, Z4, Z25
-	VMAXPS     Z7, Z4, Z26
-	VMAXPS     Z4, Z7, Z4
-	VPANDD     Z4, Z26, Z4
-	VBLENDMPS  Z25, Z4, K1, Z11
+	VCMPPS     $0x03, Z25, Z4, K1
+	VADDPS     Z25, Z4, Z26
+	VMAXPS     Z25, Z4, Z27
+	VMAXPS     Z4, Z25, Z4
+	VPANDD     Z4, Z27, Z4
+	VBLENDMPS  Z26, Z4, K1, Z11
 	VMOVAPS    Z11, Z4
 	VCMPPS     $0x03, Z6, Z5, K1
-	VADDPS     Z6, Z5, Z7
-	VMAXPS     Z6, Z5, Z25
+	VADDPS     Z6, Z5, Z25
+	VMAXPS     Z6, Z5, Z26
 	VMAXPS     Z5, Z6, Z5
-	VPANDD     Z5, Z25, Z5
-	VBLENDMPS  Z7, Z5, K1, Z12
+	VPANDD     Z5, Z26, Z5
+	VBLENDMPS  Z25, Z5, K1, Z12
 	VMOVAPS    Z12, Z5
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
@@ -26692,21 +26676,21 @@ rest:
 	KMOVQ     R9, K1
 	VMOVDQU64 all32_ff80ff80<>+0(SB), Z6
 	VMOVDQU16 (R8), K1, Z6
-	VPSLLD    $0x10, Z6, Z7
+	VPSLLD    $0x10, Z6, Z25
 	VPANDD    Z0, Z6, Z6
-	VCMPPS    $0x03, Z7, Z2, K1
-	VADDPS    Z7, Z2, Z25
-	VMAXPS    Z7, Z2, Z26
-	VMAXPS    Z2, Z7, Z2
-	VPANDD    Z2, Z26, Z2
-	VBLENDMPS Z25, Z2, K1, Z13
+	VCMPPS    $0x03, Z25, Z2, K1
+	VADDPS    Z25, Z2, Z26
+	VMAXPS    Z25, Z2, Z27
+	VMAXPS    Z2, Z25, Z2
+	VPANDD    Z2, Z27, Z2
+	VBLENDMPS Z26, Z2, K1, Z13
 	VMOVAPS   Z13, Z2
 	VCMPPS    $0x03, Z6, Z3, K1
-	VADDPS    Z6, Z3, Z7
-	VMAXPS    Z6, Z3, Z25
+	VADDPS    Z6, Z3, Z25
+	VMAXPS    Z6, Z3, Z26
 	VMAXPS    Z3, Z6, Z3
-	VPANDD    Z3, Z25, Z3
-	VBLENDMPS Z7, Z3, K1, Z14
+	VPANDD    Z3, Z26, Z3
+	VBLENDMPS Z25, Z3, K1, Z14
 	VMOVAPS   Z14, Z3
 	SUBQ      $+32, DI
 	TESTQ     DI, DI
@@ -26719,30 +26703,30 @@ rest:
 	KMOVQ     R9, K1
 	VMOVDQU64 all32_ff80ff80<>+0(SB), Z6
 	VMOVDQU16 64(R8), K1, Z6
-	VPSLLD    $0x10, Z6, Z7
+	VPSLLD    $0x10, Z6, Z25
 	VPANDD    Z0, Z6, Z6
-	VCMPPS    $0x03, Z7, Z4, K1
-	VADDPS    Z7, Z4, Z25
-	VMAXPS    Z7, Z4, Z26
-	VMAXPS    Z4, Z7, Z4
-	VPANDD    Z4, Z26, Z4
-	VBLENDMPS Z25, Z4, K1, Z15
+	VCMPPS    $0x03, Z25, Z4, K1
+	VADDPS    Z25, Z4, Z26
+	VMAXPS    Z25, Z4, Z27
+	VMAXPS    Z4, Z25, Z4
+	VPANDD    Z4, Z27, Z4
+	VBLENDMPS Z26, Z4, K1, Z15
 	VMOVAPS   Z15, Z4
 	VCMPPS    $0x03, Z6, Z5, K1
-	VADDPS    Z6, Z5, Z7
-	VMAXPS    Z6, Z5, Z25
+	VADDPS    Z6, Z5, Z25
+	VMAXPS    Z6, Z5, Z26
 	VMAXPS    Z5, Z6, Z5
-	VPANDD    Z5, Z25, Z5
-	VBLENDMPS Z7, Z5, K1, Z16
+	VPANDD    Z5, Z26, Z5
+	VBLENDMPS Z25, Z5, K1, Z16
 	VMOVAPS   Z16, Z5
 	SUBQ      $+32, DI
 
 fold:
 	VCMPPS     $0x03, Z4, Z2, K1
 	VADDPS     Z4, Z2, Z6
-	VMAXPS     Z4, Z2, Z7
+	VMAXPS     Z4, Z2, Z25
 	VMAXPS     Z2, Z4, Z2
-	VPANDD     Z2, Z7, Z2
+	VPANDD     Z2, Z25, Z2
 	VBLENDMPS  Z6, Z2, K1, Z17
 	VCMPPS     $0x03, Z5, Z3, K1
 	VADDPS     Z5, Z3, Z2
@@ -26803,105 +26787,97 @@ done:
 	RET
 
 // func leastBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastBf16AVX512(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Z0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	VMOVUPS all32_7f800000<>+0(SB), Z1
-	VMOVUPS all32_7f800000<>+0(SB), Z2
-	VMOVUPS all32_7f800000<>+0(SB), Z3
-	VMOVUPS all32_7f800000<>+0(SB), Z4
-	CMPQ    AX, $+64
-	JLT     usual_rest
+	VMOVUPS      all32_ffff0000<>+0(SB), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	VPBROADCASTW (CX), Z1
+	VMOVUPS      Z1, Z2
+	VMOVUPS      Z1, Z3
+	VMOVUPS      Z1, Z4
+	CMPQ         AX, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
 	VMOVUPS    (CX), Z5
-	VPSLLD     $0x10, Z5, Z6
-	VPANDD     Z0, Z5, Z5
-	VCMPPS     $0x03, Z5, Z6, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x04, Z6, Z1, Z1
-	VMOVAPS    Z1, Z1
-	VRANGEPS   $0x04, Z5, Z2, Z2
-	VMOVAPS    Z2, Z2
+	VPMAXSW    Z5, Z2, Z2
+	VPMAXUW    Z5, Z3, Z3
+	VPMINUW    Z5, Z4, Z4
 	VMOVUPS    64(CX), Z5
-	VPSLLD     $0x10, Z5, Z6
-	VPANDD     Z0, Z5, Z5
-	VCMPPS     $0x03, Z5, Z6, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x04, Z6, Z3, Z3
-	VMOVAPS    Z3, Z3
-	VRANGEPS   $0x04, Z5, Z4, Z4
-	VMOVAPS    Z4, Z4
+	VPMAXSW    Z5, Z2, Z2
+	VPMAXUW    Z5, Z3, Z3
+	VPMINUW    Z5, Z4, Z4
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
+codes_rest:
 	TESTQ     AX, AX
-	JLE       usual_fold
+	JLE       codes_fold
+	VMOVUPS   Z1, Z5
 	MOVQ      $+32, BX
 	CMPQ      AX, BX
 	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
-	VMOVDQU64 all32_7f807f80<>+0(SB), Z5
 	VMOVDQU16 (CX), K1, Z5
-	VPSLLD    $0x10, Z5, Z6
-	VPANDD    Z0, Z5, Z5
-	VCMPPS    $0x03, Z5, Z6, K1
-	KORTESTW  K1, K1
-	JNZ       nan
-	VRANGEPS  $0x04, Z6, Z1, Z1
-	VMOVAPS   Z1, Z1
-	VRANGEPS  $0x04, Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
+	VPMAXSW   Z5, Z2, Z2
+	VPMAXUW   Z5, Z3, Z3
+	VPMINUW   Z5, Z4, Z4
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
-	JLE       usual_fold
+	JLE       codes_fold
+	VMOVUPS   Z1, Z1
 	MOVQ      $+32, BX
 	CMPQ      AX, BX
 	CMOVQLT   AX, BX
 	MOVQ      $-1, DX
 	BZHIQ     BX, DX, DX
 	KMOVQ     DX, K1
-	VMOVDQU64 all32_7f807f80<>+0(SB), Z5
-	VMOVDQU16 64(CX), K1, Z5
-	VPSLLD    $0x10, Z5, Z6
-	VPANDD    Z0, Z5, Z5
-	VCMPPS    $0x03, Z5, Z6, K1
-	KORTESTW  K1, K1
-	JNZ       nan
-	VRANGEPS  $0x04, Z6, Z3, Z0
-	VMOVAPS   Z0, Z3
-	VRANGEPS  $0x04, Z5, Z4, Z0
-	VMOVAPS   Z0, Z4
+	VMOVDQU16 64(CX), K1, Z1
+	VPMAXSW   Z1, Z2, Z2
+	VPMAXUW   Z1, Z3, Z3
+	VPMINUW   Z1, Z4, Z4
 	SUBQ      $+32, AX
 
-usual_fold:
-	VRANGEPS   $0x04, Z3, Z1, Z0
-	VRANGEPS   $0x04, Z4, Z2, Z1
-	VSHUFF64X2 $0x44, Z1, Z0, Z2
-	VSHUFF64X2 $0xee, Z1, Z0, Z0
-	VRANGEPS   $0x04, Z0, Z2, Z0
-	VSHUFF64X2 $0xb1, Z0, Z0, Z1
-	VRANGEPS   $0x04, Z1, Z0, Z0
-	VPERMILPS  $0x4e, Z0, Z1
-	VRANGEPS   $0x04, Z1, Z0, Z0
-	VPERMILPS  $0xb1, Z0, Z1
-	VRANGEPS   $0x04, Z1, Z0, Z0
-	VSHUFF64X2 $0x4e, Z0, Z0, Z1
-	VRANGEPS   $0x04, Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
-	VMOVSS     X0, (AX)
-	JMP        done
+codes_fold:
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMAXSW       Y1, Y2, Y2
+	VEXTRACTI128  $0x01, Y2, X1
+	VPMAXSW       X1, X2, X2
+	VPXORD        all32_7fff7fff<>+0(SB), Z2, Z1
+	VPHMINPOSUW   X1, X1
+	VPEXTRW       $0x00, X1, AX
+	VEXTRACTI64X4 $0x01, Z3, Y1
+	VPMAXUW       Y1, Y3, Y3
+	VEXTRACTI128  $0x01, Y3, X1
+	VPMAXUW       X1, X3, X3
+	VPXORD        all32_ffffffff<>+0(SB), Z3, Z1
+	VPHMINPOSUW   X1, X1
+	VPEXTRW       $0x00, X1, CX
+	CMPL          AX, $+127
+	JLT           nan
+	CMPL          CX, $+127
+	JLT           nan
+	VEXTRACTI64X4 $0x01, Z4, Y0
+	VPMINUW       Y0, Y4, Y4
+	VEXTRACTI128  $0x01, Y4, X0
+	VPMINUW       X0, X4, X4
+	VPHMINPOSUW   X4, X0
+	VPEXTRW       $0x00, X0, AX
+	XORL          $+65535, CX
+	TESTL         $+32768, CX
+	CMOVLEQ       AX, CX
+	SHLL          $0x10, CX
+	VMOVD         CX, X0
+	MOVQ          d+8(FP), AX
+	VMOVSS        X0, (AX)
+	JMP           done
 
 nan:
 	MOVQ    n+0(FP), AX
@@ -26917,39 +26893,39 @@ many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
 	VMOVUPS    (CX), Z5
-	VPSLLD     $0x10, Z5, Z6
+	VPSLLD     $0x10, Z5, Z21
 	VPANDD     Z0, Z5, Z5
-	VCMPPS     $0x03, Z6, Z1, K1
-	VADDPS     Z6, Z1, Z22
-	VMINPS     Z6, Z1, Z23
-	VMINPS     Z1, Z6, Z1
+	VCMPPS     $0x03, Z21, Z1, K1
+	VADDPS     Z21, Z1, Z22
+	VMINPS     Z21, Z1, Z23
+	VMINPS     Z1, Z21, Z1
 	VPORD      Z1, Z23, Z1
-	VBLENDMPS  Z22, Z1, K1, Z7
-	VMOVAPS    Z7, Z1
+	VBLENDMPS  Z22, Z1, K1, Z6
+	VMOVAPS    Z6, Z1
 	VCMPPS     $0x03, Z5, Z2, K1
-	VADDPS     Z5, Z2, Z6
+	VADDPS     Z5, Z2, Z21
 	VMINPS     Z5, Z2, Z22
 	VMINPS     Z2, Z5, Z2
 	VPORD      Z2, Z22, Z2
-	VBLENDMPS  Z6, Z2, K1, Z8
-	VMOVAPS    Z8, Z2
+	VBLENDMPS  Z21, Z2, K1, Z7
+	VMOVAPS    Z7, Z2
 	VMOVUPS    64(CX), Z5
-	VPSLLD     $0x10, Z5, Z6
+	VPSLLD     $0x10, Z5, Z21
 	VPANDD     Z0, Z5, Z5
-	VCMPPS     $0x03, Z6, Z3, K1
-	VADDPS     Z6, Z3, Z22
-	VMINPS     Z6, Z3, Z23
-	VMINPS     Z3, Z6, Z3
+	VCMPPS     $0x03, Z21, Z3, K1
+	VADDPS     Z21, Z3, Z22
+	VMINPS     Z21, Z3, Z23
+	VMINPS     Z3, Z21, Z3
 	VPORD      Z3, Z23, Z3
-	VBLENDMPS  Z22, Z3, K1, Z9
-	VMOVAPS    Z9, Z3
+	VBLENDMPS  Z22, Z3, K1, Z8
+	VMOVAPS    Z8, Z3
 	VCMPPS     $0x03, Z5, Z4, K1
-	VADDPS     Z5, Z4, Z6
+	VADDPS     Z5, Z4, Z21
 	VMINPS     Z5, Z4, Z22
 	VMINPS     Z4, Z5, Z4
 	VPORD      Z4, Z22, Z4
-	VBLENDMPS  Z6, Z4, K1, Z10
-	VMOVAPS    Z10, Z4
+	VBLENDMPS  Z21, Z4, K1, Z9
+	VMOVAPS    Z9, Z4
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -26973,15 +26949,15 @@ rest:
 	VMINPS    Z6, Z1, Z8
 	VMINPS    Z1, Z6, Z1
 	VPORD     Z1, Z8, Z1
-	VBLENDMPS Z7, Z1, K1, Z11
-	VMOVAPS   Z11, Z1
+	VBLENDMPS Z7, Z1, K1, Z10
+	VMOVAPS   Z10, Z1
 	VCMPPS    $0x03, Z5, Z2, K1
 	VADDPS    Z5, Z2, Z6
 	VMINPS    Z5, Z2, Z7
 	VMINPS    Z2, Z5, Z2
 	VPORD     Z2, Z7, Z2
-	VBLENDMPS Z6, Z2, K1, Z12
-	VMOVAPS   Z12, Z2
+	VBLENDMPS Z6, Z2, K1, Z11
+	VMOVAPS   Z11, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -27000,15 +26976,15 @@ rest:
 	VMINPS    Z6, Z3, Z7
 	VMINPS    Z3, Z6, Z3
 	VPORD     Z3, Z7, Z3
-	VBLENDMPS Z5, Z3, K1, Z13
-	VMOVAPS   Z13, Z3
+	VBLENDMPS Z5, Z3, K1, Z12
+	VMOVAPS   Z12, Z3
 	VCMPPS    $0x03, Z0, Z4, K1
 	VADDPS    Z0, Z4, Z5
 	VMINPS    Z0, Z4, Z6
 	VMINPS    Z4, Z0, Z0
 	VPORD     Z0, Z6, Z0
-	VBLENDMPS Z5, Z0, K1, Z14
-	VMOVAPS   Z14, Z4
+	VBLENDMPS Z5, Z0, K1, Z13
+	VMOVAPS   Z13, Z4
 	SUBQ      $+32, AX
 
 fold:
@@ -27017,51 +26993,51 @@ fold:
 	VMINPS     Z3, Z1, Z5
 	VMINPS     Z1, Z3, Z1
 	VPORD      Z1, Z5, Z1
-	VBLENDMPS  Z0, Z1, K1, Z15
+	VBLENDMPS  Z0, Z1, K1, Z14
 	VCMPPS     $0x03, Z4, Z2, K1
 	VADDPS     Z4, Z2, Z0
 	VMINPS     Z4, Z2, Z1
 	VMINPS     Z2, Z4, Z2
 	VPORD      Z2, Z1, Z1
-	VBLENDMPS  Z0, Z1, K1, Z16
-	VSHUFF64X2 $0x44, Z16, Z15, Z0
-	VSHUFF64X2 $0xee, Z16, Z15, Z1
+	VBLENDMPS  Z0, Z1, K1, Z15
+	VSHUFF64X2 $0x44, Z15, Z14, Z0
+	VSHUFF64X2 $0xee, Z15, Z14, Z1
 	VCMPPS     $0x03, Z1, Z0, K1
 	VADDPS     Z1, Z0, Z2
 	VMINPS     Z1, Z0, Z3
 	VMINPS     Z0, Z1, Z0
 	VPORD      Z0, Z3, Z0
-	VBLENDMPS  Z2, Z0, K1, Z17
-	VSHUFF64X2 $0xb1, Z17, Z17, Z0
+	VBLENDMPS  Z2, Z0, K1, Z16
+	VSHUFF64X2 $0xb1, Z16, Z16, Z0
+	VCMPPS     $0x03, Z0, Z16, K1
+	VADDPS     Z0, Z16, Z1
+	VMINPS     Z0, Z16, Z2
+	VMINPS     Z16, Z0, Z0
+	VPORD      Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z17
+	VPERMILPS  $0x4e, Z17, Z0
 	VCMPPS     $0x03, Z0, Z17, K1
 	VADDPS     Z0, Z17, Z1
 	VMINPS     Z0, Z17, Z2
 	VMINPS     Z17, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z18
-	VPERMILPS  $0x4e, Z18, Z0
+	VPERMILPS  $0xb1, Z18, Z0
 	VCMPPS     $0x03, Z0, Z18, K1
 	VADDPS     Z0, Z18, Z1
 	VMINPS     Z0, Z18, Z2
 	VMINPS     Z18, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
-	VPERMILPS  $0xb1, Z19, Z0
+	VSHUFF64X2 $0x4e, Z19, Z19, Z0
 	VCMPPS     $0x03, Z0, Z19, K1
 	VADDPS     Z0, Z19, Z1
 	VMINPS     Z0, Z19, Z2
 	VMINPS     Z19, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z20
-	VSHUFF64X2 $0x4e, Z20, Z20, Z0
-	VCMPPS     $0x03, Z0, Z20, K1
-	VADDPS     Z0, Z20, Z1
-	VMINPS     Z0, Z20, Z2
-	VMINPS     Z20, Z0, Z0
-	VPORD      Z0, Z2, Z0
-	VBLENDMPS  Z1, Z0, K1, Z21
 	MOVQ       d+8(FP), AX
-	VMOVSS     X21, (AX)
+	VMOVSS     X20, (AX)
 
 done:
 	VZEROUPPER
@@ -27086,7 +27062,7 @@ DATA all32_7f807f80<>+60(SB)/4, $0x7f807f80
 GLOBL all32_7f807f80<>(SB), RODATA|NOPTR, $64
 
 // func leastRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastRowsBf16AVX512(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ffff0000<>+0(SB), Z0
 	MOVQ    n+0(FP), AX
@@ -27099,111 +27075,103 @@ TEXT ·leastRowsBf16AVX512(SB), NOSPLIT, $0-40
 	SHLQ    $0x01, SI
 
 row:
-	MOVQ    AX, DI
-	MOVQ    CX, R8
-	VMOVUPS all32_7f800000<>+0(SB), Z2
-	VMOVUPS all32_7f800000<>+0(SB), Z3
-	VMOVUPS all32_7f800000<>+0(SB), Z4
-	VMOVUPS all32_7f800000<>+0(SB), Z5
-	CMPQ    DI, $+64
-	JLT     usual_rest
+	MOVQ         AX, DI
+	MOVQ         CX, R8
+	VPBROADCASTW (R8), Z2
+	VMOVUPS      Z2, Z3
+	VMOVUPS      Z2, Z4
+	VMOVUPS      Z2, Z5
+	CMPQ         DI, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
 	VMOVUPS    (R8), Z6
-	VPSLLD     $0x10, Z6, Z7
-	VPANDD     Z0, Z6, Z6
-	VCMPPS     $0x03, Z6, Z7, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x04, Z7, Z2, Z2
-	VMOVAPS    Z2, Z2
-	VRANGEPS   $0x04, Z6, Z3, Z3
-	VMOVAPS    Z3, Z3
+	VPMAXSW    Z6, Z3, Z3
+	VPMAXUW    Z6, Z4, Z4
+	VPMINUW    Z6, Z5, Z5
 	VMOVUPS    64(R8), Z6
-	VPSLLD     $0x10, Z6, Z7
-	VPANDD     Z0, Z6, Z6
-	VCMPPS     $0x03, Z6, Z7, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x04, Z7, Z4, Z4
-	VMOVAPS    Z4, Z4
-	VRANGEPS   $0x04, Z6, Z5, Z5
-	VMOVAPS    Z5, Z5
+	VPMAXSW    Z6, Z3, Z3
+	VPMAXUW    Z6, Z4, Z4
+	VPMINUW    Z6, Z5, Z5
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
+codes_rest:
 	TESTQ     DI, DI
-	JLE       usual_fold
+	JLE       codes_fold
+	VMOVUPS   Z2, Z6
 	MOVQ      $+32, R10
 	CMPQ      DI, R10
 	CMOVQLT   DI, R10
 	MOVQ      $-1, R9
 	BZHIQ     R10, R9, R9
 	KMOVQ     R9, K1
-	VMOVDQU64 all32_7f807f80<>+0(SB), Z6
 	VMOVDQU16 (R8), K1, Z6
-	VPSLLD    $0x10, Z6, Z7
-	VPANDD    Z0, Z6, Z6
-	VCMPPS    $0x03, Z6, Z7, K1
-	KORTESTW  K1, K1
-	JNZ       nan
-	VRANGEPS  $0x04, Z7, Z2, Z2
-	VMOVAPS   Z2, Z2
-	VRANGEPS  $0x04, Z6, Z3, Z3
-	VMOVAPS   Z3, Z3
+	VPMAXSW   Z6, Z3, Z3
+	VPMAXUW   Z6, Z4, Z4
+	VPMINUW   Z6, Z5, Z5
 	SUBQ      $+32, DI
 	TESTQ     DI, DI
-	JLE       usual_fold
+	JLE       codes_fold
+	VMOVUPS   Z2, Z2
 	MOVQ      $+32, R10
 	CMPQ      DI, R10
 	CMOVQLT   DI, R10
 	MOVQ      $-1, R9
 	BZHIQ     R10, R9, R9
 	KMOVQ     R9, K1
-	VMOVDQU64 all32_7f807f80<>+0(SB), Z6
-	VMOVDQU16 64(R8), K1, Z6
-	VPSLLD    $0x10, Z6, Z7
-	VPANDD    Z0, Z6, Z6
-	VCMPPS    $0x03, Z6, Z7, K1
-	KORTESTW  K1, K1
-	JNZ       nan
-	VRANGEPS  $0x04, Z7, Z4, Z4
-	VMOVAPS   Z4, Z4
-	VRANGEPS  $0x04, Z6, Z5, Z5
-	VMOVAPS   Z5, Z5
+	VMOVDQU16 64(R8), K1, Z2
+	VPMAXSW   Z2, Z3, Z3
+	VPMAXUW   Z2, Z4, Z4
+	VPMINUW   Z2, Z5, Z5
 	SUBQ      $+32, DI
 
-usual_fold:
-	VRANGEPS   $0x04, Z4, Z2, Z2
-	VRANGEPS   $0x04, Z5, Z3, Z3
-	VSHUFF64X2 $0x44, Z3, Z2, Z4
-	VSHUFF64X2 $0xee, Z3, Z2, Z2
-	VRANGEPS   $0x04, Z2, Z4, Z2
-	VSHUFF64X2 $0xb1, Z2, Z2, Z3
-	VRANGEPS   $0x04, Z3, Z2, Z2
-	VPERMILPS  $0x4e, Z2, Z3
-	VRANGEPS   $0x04, Z3, Z2, Z2
-	VPERMILPS  $0xb1, Z2, Z3
-	VRANGEPS   $0x04, Z3, Z2, Z2
-	VSHUFF64X2 $0x4e, Z2, Z2, Z3
-	VRANGEPS   $0x04, Z3, Z2, Z2
-	VCMPPS     $0x03, Z2, Z1, K1
-	VADDPS     Z2, Z1, Z3
-	VMINPS     Z2, Z1, Z4
-	VMINPS     Z1, Z2, Z2
-	VPORD      Z2, Z4, Z2
-	VBLENDMPS  Z3, Z2, K1, Z8
-	VMOVSS     X8, (DX)
-	ADDQ       $+4, DX
-	ADDQ       SI, CX
-	CMPQ       DX, BX
-	JLE        row
-	JMP        done
+codes_fold:
+	VEXTRACTI64X4 $0x01, Z3, Y2
+	VPMAXSW       Y2, Y3, Y3
+	VEXTRACTI128  $0x01, Y3, X2
+	VPMAXSW       X2, X3, X3
+	VPXORD        all32_7fff7fff<>+0(SB), Z3, Z2
+	VPHMINPOSUW   X2, X2
+	VPEXTRW       $0x00, X2, DI
+	VEXTRACTI64X4 $0x01, Z4, Y2
+	VPMAXUW       Y2, Y4, Y4
+	VEXTRACTI128  $0x01, Y4, X2
+	VPMAXUW       X2, X4, X4
+	VPXORD        all32_ffffffff<>+0(SB), Z4, Z2
+	VPHMINPOSUW   X2, X2
+	VPEXTRW       $0x00, X2, R8
+	CMPL          DI, $+127
+	JLT           nan
+	CMPL          R8, $+127
+	JLT           nan
+	VEXTRACTI64X4 $0x01, Z5, Y2
+	VPMINUW       Y2, Y5, Y5
+	VEXTRACTI128  $0x01, Y5, X2
+	VPMINUW       X2, X5, X5
+	VPHMINPOSUW   X5, X2
+	VPEXTRW       $0x00, X2, DI
+	XORL          $+65535, R8
+	TESTL         $+32768, R8
+	CMOVLEQ       DI, R8
+	SHLL          $0x10, R8
+	VMOVD         R8, X7
+	VCMPPS        $0x03, Z7, Z1, K1
+	VADDPS        Z7, Z1, Z2
+	VMINPS        Z7, Z1, Z3
+	VMINPS        Z1, Z7, Z4
+	VPORD         Z4, Z3, Z3
+	VBLENDMPS     Z2, Z3, K1, Z8
+	VMOVSS        X8, (DX)
+	ADDQ          $+4, DX
+	ADDQ          SI, CX
+	CMPQ          DX, BX
+	JLE           row
+	JMP           done
 
 nan:
 	MOVQ    AX, DI
@@ -27219,38 +27187,38 @@ many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
 	VMOVUPS    (R8), Z6
-	VPSLLD     $0x10, Z6, Z7
+	VPSLLD     $0x10, Z6, Z25
 	VPANDD     Z0, Z6, Z6
-	VCMPPS     $0x03, Z7, Z2, K1
-	VADDPS     Z7, Z2, Z25
-	VMINPS     Z7, Z2, Z26
-	VMINPS     Z2, Z7, Z2
-	VPORD      Z2, Z26, Z2
-	VBLENDMPS  Z25, Z2, K1, Z9
+	VCMPPS     $0x03, Z25, Z2, K1
+	VADDPS     Z25, Z2, Z26
+	VMINPS     Z25, Z2, Z27
+	VMINPS     Z2, Z25, Z2
+	VPORD      Z2, Z27, Z2
+	VBLENDMPS  Z26, Z2, K1, Z9
 	VMOVAPS    Z9, Z2
 	VCMPPS     $0x03, Z6, Z3, K1
-	VADDPS     Z6, Z3, Z7
-	VMINPS     Z6, Z3, Z25
+	VADDPS     Z6, Z3, Z25
+	VMINPS     Z6, Z3, Z26
 	VMINPS     Z3, Z6, Z3
-	VPORD      Z3, Z25, Z3
-	VBLENDMPS  Z7, Z3, K1, Z10
+	VPORD      Z3, Z26, Z3
+	VBLENDMPS  Z25, Z3, K1, Z10
 	VMOVAPS    Z10, Z3
 	VMOVUPS    64(R8), Z6
-	VPSLLD     $0x10, Z6, Z7
+	VPSLLD     $0x10, Z6, Z25
 	VPANDD     Z0, Z6, Z6
-	VCMPPS     $0x03, Z7, Z4, K1
-	VADDPS     Z7, Z4, Z25
-	VMINPS     Z7, Z4, Z26
-	VMINPS     Z4, Z7, Z4
-	VPORD      Z4, Z26, Z4
-	VBLENDMPS  Z25, Z4, K1, Z11
+	VCMPPS     $0x03, Z25, Z4, K1
+	VADDPS     Z25, Z4, Z26
+	VMINPS     Z25, Z4, Z27
+	VMINPS     Z4, Z25, Z4
+	VPORD      Z4, Z27, Z4
+	VBLENDMPS  Z26, Z4, K1, Z11
 	VMOVAPS    Z11, Z4
 	VCMPPS     $0x03, Z6, Z5, K1
-	VADDPS     Z6, Z5, Z7
-	VMINPS     Z6, Z5, Z25
+	VADDPS     Z6, Z5, Z25
+	VMINPS     Z6, Z5, Z26
 	VMINPS     Z5, Z6, Z5
-	VPORD      Z5, Z25, Z5
-	VBLENDMPS  Z7, Z5, K1, Z12
+	VPORD      Z5, Z26, Z5
+	VBLENDMPS  Z25, Z5, K1, Z12
 	VMOVAPS    Z12, Z5
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
@@ -27268,21 +27236,21 @@ rest:
 	KMOVQ     R9, K1
 	VMOVDQU64 all32_7f807f80<>+0(SB), Z6
 	VMOVDQU16 (R8), K1, Z6
-	VPSLLD    $0x10, Z6, Z7
+	VPSLLD    $0x10, Z6, Z25
 	VPANDD    Z0, Z6, Z6
-	VCMPPS    $0x03, Z7, Z2, K1
-	VADDPS    Z7, Z2, Z25
-	VMINPS    Z7, Z2, Z26
-	VMINPS    Z2, Z7, Z2
-	VPORD     Z2, Z26, Z2
-	VBLENDMPS Z25, Z2, K1, Z13
+	VCMPPS    $0x03, Z25, Z2, K1
+	VADDPS    Z25, Z2, Z26
+	VMINPS    Z25, Z2, Z27
+	VMINPS    Z2, Z25, Z2
+	VPORD     Z2, Z27, Z2
+	VBLENDMPS Z26, Z2, K1, Z13
 	VMOVAPS   Z13, Z2
 	VCMPPS    $0x03, Z6, Z3, K1
-	VADDPS    Z6, Z3, Z7
-	VMINPS    Z6, Z3, Z25
+	VADDPS    Z6, Z3, Z25
+	VMINPS    Z6, Z3, Z26
 	VMINPS    Z3, Z6, Z3
-	VPORD     Z3, Z25, Z3
-	VBLENDMPS Z7, Z3, K1, Z14
+	VPORD     Z3, Z26, Z3
+	VBLENDMPS Z25, Z3, K1, Z14
 	VMOVAPS   Z14, Z3
 	SUBQ      $+32, DI
 	TESTQ     DI, DI
@@ -27295,30 +27263,30 @@ rest:
 	KMOVQ     R9, K1
 	VMOVDQU64 all32_7f807f80<>+0(SB), Z6
 	VMOVDQU16 64(R8), K1, Z6
-	VPSLLD    $0x10, Z6, Z7
+	VPSLLD    $0x10, Z6, Z25
 	VPANDD    Z0, Z6, Z6
-	VCMPPS    $0x03, Z7, Z4, K1
-	VADDPS    Z7, Z4, Z25
-	VMINPS    Z7, Z4, Z26
-	VMINPS    Z4, Z7, Z4
-	VPORD     Z4, Z26, Z4
-	VBLENDMPS Z25, Z4, K1, Z15
+	VCMPPS    $0x03, Z25, Z4, K1
+	VADDPS    Z25, Z4, Z26
+	VMINPS    Z25, Z4, Z27
+	VMINPS    Z4, Z25, Z4
+	VPORD     Z4, Z27, Z4
+	VBLENDMPS Z26, Z4, K1, Z15
 	VMOVAPS   Z15, Z4
 	VCMPPS    $0x03, Z6, Z5, K1
-	VADDPS    Z6, Z5, Z7
-	VMINPS    Z6, Z5, Z25
+	VADDPS    Z6, Z5, Z25
+	VMINPS    Z6, Z5, Z26
 	VMINPS    Z5, Z6, Z5
-	VPORD     Z5, Z25, Z5
-	VBLENDMPS Z7, Z5, K1, Z16
+	VPORD     Z5, Z26, Z5
+	VBLENDMPS Z25, Z5, K1, Z16
 	VMOVAPS   Z16, Z5
 	SUBQ      $+32, DI
 
 fold:
 	VCMPPS     $0x03, Z4, Z2, K1
 	VADDPS     Z4, Z2, Z6
-	VMINPS     Z4, Z2, Z7
+	VMINPS     Z4, Z2, Z25
 	VMINPS     Z2, Z4, Z2
-	VPORD      Z2, Z7, Z2
+	VPORD      Z2, Z25, Z2
 	VBLENDMPS  Z6, Z2, K1, Z17
 	VCMPPS     $0x03, Z5, Z3, K1
 	VADDPS     Z5, Z3, Z2
@@ -27607,128 +27575,96 @@ fold:
 	RET
 
 // func greatestF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, F16C, MMX+
 TEXT ·greatestF16AVX512(SB), NOSPLIT, $0-40
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	VMOVUPS all32_ff800000<>+0(SB), Z0
-	VMOVUPS all32_ff800000<>+0(SB), Z1
-	VMOVUPS all32_ff800000<>+0(SB), Z2
-	VMOVUPS all32_ff800000<>+0(SB), Z3
-	CMPQ    AX, $+64
-	JLT     usual_rest
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	VPBROADCASTW (CX), Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	CMPQ         AX, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VCVTPH2PS  (CX), Z4
-	VCVTPH2PS  32(CX), Z5
-	VCMPPS     $0x03, Z5, Z4, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x05, Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
-	VRANGEPS   $0x05, Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
-	VCVTPH2PS  64(CX), Z4
-	VCVTPH2PS  96(CX), Z5
-	VCMPPS     $0x03, Z5, Z4, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x05, Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
-	VRANGEPS   $0x05, Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
+	VMOVUPS    (CX), Z4
+	VPMAXSW    Z4, Z1, Z1
+	VPMAXUW    Z4, Z2, Z2
+	VPMINUW    Z4, Z3, Z3
+	VMOVUPS    64(CX), Z4
+	VPMAXSW    Z4, Z1, Z1
+	VPMAXUW    Z4, Z2, Z2
+	VPMINUW    Z4, Z3, Z3
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z4
-	VCVTPH2PS.Z (CX), K1, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x05, Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z4
-	VCVTPH2PS.Z 32(CX), K1, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x05, Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z4
-	VCVTPH2PS.Z 64(CX), K1, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x05, Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z4
-	VCVTPH2PS.Z 96(CX), K1, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x05, Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
-	SUBQ        $+16, AX
+codes_rest:
+	TESTQ     AX, AX
+	JLE       codes_fold
+	VMOVUPS   Z0, Z4
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU16 (CX), K1, Z4
+	VPMAXSW   Z4, Z1, Z1
+	VPMAXUW   Z4, Z2, Z2
+	VPMINUW   Z4, Z3, Z3
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       codes_fold
+	VMOVUPS   Z0, Z0
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU16 64(CX), K1, Z0
+	VPMAXSW   Z0, Z1, Z1
+	VPMAXUW   Z0, Z2, Z2
+	VPMINUW   Z0, Z3, Z3
+	SUBQ      $+32, AX
 
-usual_fold:
-	VRANGEPS   $0x05, Z2, Z0, Z0
-	VRANGEPS   $0x05, Z3, Z1, Z1
-	VRANGEPS   $0x05, Z1, Z0, Z0
-	VSHUFF64X2 $0x4e, Z0, Z0, Z1
-	VRANGEPS   $0x05, Z1, Z0, Z0
-	VSHUFF64X2 $0xb1, Z0, Z0, Z1
-	VRANGEPS   $0x05, Z1, Z0, Z0
-	VPERMILPS  $0x4e, Z0, Z1
-	VRANGEPS   $0x05, Z1, Z0, Z0
-	VPERMILPS  $0xb1, Z0, Z1
-	VRANGEPS   $0x05, Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
-	VMOVSS     X0, (AX)
-	JMP        done
+codes_fold:
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPMAXSW       Y0, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X0
+	VPMAXSW       X0, X1, X1
+	VPXORD        all32_7fff7fff<>+0(SB), Z1, Z0
+	VPHMINPOSUW   X0, X0
+	VPEXTRW       $0x00, X0, AX
+	VEXTRACTI64X4 $0x01, Z2, Y0
+	VPMAXUW       Y0, Y2, Y2
+	VEXTRACTI128  $0x01, Y2, X0
+	VPMAXUW       X0, X2, X2
+	VPXORD        all32_ffffffff<>+0(SB), Z2, Z0
+	VPHMINPOSUW   X0, X0
+	VPEXTRW       $0x00, X0, CX
+	CMPL          AX, $+1023
+	JLT           nan
+	CMPL          CX, $+1023
+	JLT           nan
+	VEXTRACTI64X4 $0x01, Z3, Y0
+	VPMINUW       Y0, Y3, Y3
+	VEXTRACTI128  $0x01, Y3, X0
+	VPMINUW       X0, X3, X3
+	VPHMINPOSUW   X3, X0
+	VPEXTRW       $0x00, X0, CX
+	XORL          $+32767, AX
+	TESTL         $+32768, AX
+	CMOVLNE       CX, AX
+	VMOVD         AX, X0
+	VCVTPH2PS     X0, X0
+	MOVQ          d+8(FP), AX
+	VMOVSS        X0, (AX)
+	JMP           done
 
 nan:
 	MOVQ    n+0(FP), AX
@@ -27744,37 +27680,37 @@ many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
 	VCVTPH2PS  (CX), Z4
-	VCVTPH2PS  32(CX), Z5
+	VCVTPH2PS  32(CX), Z20
 	VCMPPS     $0x03, Z4, Z0, K1
 	VADDPS     Z4, Z0, Z21
 	VMAXPS     Z4, Z0, Z22
 	VMAXPS     Z0, Z4, Z0
 	VPANDD     Z0, Z22, Z0
-	VBLENDMPS  Z21, Z0, K1, Z6
-	VMOVAPS    Z6, Z0
-	VCMPPS     $0x03, Z5, Z1, K1
-	VADDPS     Z5, Z1, Z4
-	VMAXPS     Z5, Z1, Z21
-	VMAXPS     Z1, Z5, Z1
+	VBLENDMPS  Z21, Z0, K1, Z5
+	VMOVAPS    Z5, Z0
+	VCMPPS     $0x03, Z20, Z1, K1
+	VADDPS     Z20, Z1, Z4
+	VMAXPS     Z20, Z1, Z21
+	VMAXPS     Z1, Z20, Z1
 	VPANDD     Z1, Z21, Z1
-	VBLENDMPS  Z4, Z1, K1, Z7
-	VMOVAPS    Z7, Z1
+	VBLENDMPS  Z4, Z1, K1, Z6
+	VMOVAPS    Z6, Z1
 	VCVTPH2PS  64(CX), Z4
-	VCVTPH2PS  96(CX), Z5
+	VCVTPH2PS  96(CX), Z20
 	VCMPPS     $0x03, Z4, Z2, K1
 	VADDPS     Z4, Z2, Z21
 	VMAXPS     Z4, Z2, Z22
 	VMAXPS     Z2, Z4, Z2
 	VPANDD     Z2, Z22, Z2
-	VBLENDMPS  Z21, Z2, K1, Z8
-	VMOVAPS    Z8, Z2
-	VCMPPS     $0x03, Z5, Z3, K1
-	VADDPS     Z5, Z3, Z4
-	VMAXPS     Z5, Z3, Z21
-	VMAXPS     Z3, Z5, Z3
+	VBLENDMPS  Z21, Z2, K1, Z7
+	VMOVAPS    Z7, Z2
+	VCMPPS     $0x03, Z20, Z3, K1
+	VADDPS     Z20, Z3, Z4
+	VMAXPS     Z20, Z3, Z21
+	VMAXPS     Z3, Z20, Z3
 	VPANDD     Z3, Z21, Z3
-	VBLENDMPS  Z4, Z3, K1, Z9
-	VMOVAPS    Z9, Z3
+	VBLENDMPS  Z4, Z3, K1, Z8
+	VMOVAPS    Z8, Z3
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -27797,8 +27733,8 @@ rest:
 	VMAXPS      Z4, Z0, Z6
 	VMAXPS      Z0, Z4, Z0
 	VPANDD      Z0, Z6, Z0
-	VBLENDMPS   Z5, Z0, K1, Z10
-	VMOVAPS     Z10, Z0
+	VBLENDMPS   Z5, Z0, K1, Z9
+	VMOVAPS     Z9, Z0
 	SUBQ        $+16, AX
 	TESTQ       AX, AX
 	JLE         fold
@@ -27816,8 +27752,8 @@ rest:
 	VMAXPS      Z4, Z1, Z6
 	VMAXPS      Z1, Z4, Z1
 	VPANDD      Z1, Z6, Z1
-	VBLENDMPS   Z5, Z1, K1, Z11
-	VMOVAPS     Z11, Z1
+	VBLENDMPS   Z5, Z1, K1, Z10
+	VMOVAPS     Z10, Z1
 	SUBQ        $+16, AX
 	TESTQ       AX, AX
 	JLE         fold
@@ -27835,8 +27771,8 @@ rest:
 	VMAXPS      Z4, Z2, Z6
 	VMAXPS      Z2, Z4, Z2
 	VPANDD      Z2, Z6, Z2
-	VBLENDMPS   Z5, Z2, K1, Z12
-	VMOVAPS     Z12, Z2
+	VBLENDMPS   Z5, Z2, K1, Z11
+	VMOVAPS     Z11, Z2
 	SUBQ        $+16, AX
 	TESTQ       AX, AX
 	JLE         fold
@@ -27854,8 +27790,8 @@ rest:
 	VMAXPS      Z4, Z3, Z6
 	VMAXPS      Z3, Z4, Z3
 	VPANDD      Z3, Z6, Z3
-	VBLENDMPS   Z5, Z3, K1, Z13
-	VMOVAPS     Z13, Z3
+	VBLENDMPS   Z5, Z3, K1, Z12
+	VMOVAPS     Z12, Z3
 	SUBQ        $+16, AX
 
 fold:
@@ -27864,56 +27800,56 @@ fold:
 	VMAXPS     Z2, Z0, Z5
 	VMAXPS     Z0, Z2, Z0
 	VPANDD     Z0, Z5, Z0
-	VBLENDMPS  Z4, Z0, K1, Z14
+	VBLENDMPS  Z4, Z0, K1, Z13
 	VCMPPS     $0x03, Z3, Z1, K1
 	VADDPS     Z3, Z1, Z0
 	VMAXPS     Z3, Z1, Z2
 	VMAXPS     Z1, Z3, Z1
 	VPANDD     Z1, Z2, Z1
-	VBLENDMPS  Z0, Z1, K1, Z15
-	VCMPPS     $0x03, Z15, Z14, K1
-	VADDPS     Z15, Z14, Z0
-	VMAXPS     Z15, Z14, Z1
-	VMAXPS     Z14, Z15, Z2
+	VBLENDMPS  Z0, Z1, K1, Z14
+	VCMPPS     $0x03, Z14, Z13, K1
+	VADDPS     Z14, Z13, Z0
+	VMAXPS     Z14, Z13, Z1
+	VMAXPS     Z13, Z14, Z2
 	VPANDD     Z2, Z1, Z1
-	VBLENDMPS  Z0, Z1, K1, Z16
-	VSHUFF64X2 $0x4e, Z16, Z16, Z0
+	VBLENDMPS  Z0, Z1, K1, Z15
+	VSHUFF64X2 $0x4e, Z15, Z15, Z0
+	VCMPPS     $0x03, Z0, Z15, K1
+	VADDPS     Z0, Z15, Z1
+	VMAXPS     Z0, Z15, Z2
+	VMAXPS     Z15, Z0, Z0
+	VPANDD     Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z16
+	VSHUFF64X2 $0xb1, Z16, Z16, Z0
 	VCMPPS     $0x03, Z0, Z16, K1
 	VADDPS     Z0, Z16, Z1
 	VMAXPS     Z0, Z16, Z2
 	VMAXPS     Z16, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z17
-	VSHUFF64X2 $0xb1, Z17, Z17, Z0
+	VPERMILPS  $0x4e, Z17, Z0
 	VCMPPS     $0x03, Z0, Z17, K1
 	VADDPS     Z0, Z17, Z1
 	VMAXPS     Z0, Z17, Z2
 	VMAXPS     Z17, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z18
-	VPERMILPS  $0x4e, Z18, Z0
+	VPERMILPS  $0xb1, Z18, Z0
 	VCMPPS     $0x03, Z0, Z18, K1
 	VADDPS     Z0, Z18, Z1
 	VMAXPS     Z0, Z18, Z2
 	VMAXPS     Z18, Z0, Z0
 	VPANDD     Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
-	VPERMILPS  $0xb1, Z19, Z0
-	VCMPPS     $0x03, Z0, Z19, K1
-	VADDPS     Z0, Z19, Z1
-	VMAXPS     Z0, Z19, Z2
-	VMAXPS     Z19, Z0, Z0
-	VPANDD     Z0, Z2, Z0
-	VBLENDMPS  Z1, Z0, K1, Z20
 	MOVQ       d+8(FP), AX
-	VMOVSS     X20, (AX)
+	VMOVSS     X19, (AX)
 
 done:
 	VZEROUPPER
 	RET
 
 // func greatestRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, F16C, MMX+
 TEXT ·greatestRowsF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ   n+0(FP), AX
 	MOVQ   a+16(FP), CX
@@ -27925,135 +27861,103 @@ TEXT ·greatestRowsF16AVX512(SB), NOSPLIT, $0-40
 	SHLQ   $0x01, SI
 
 row:
-	MOVQ    AX, DI
-	MOVQ    CX, R8
-	VMOVUPS all32_ff800000<>+0(SB), Z1
-	VMOVUPS all32_ff800000<>+0(SB), Z2
-	VMOVUPS all32_ff800000<>+0(SB), Z3
-	VMOVUPS all32_ff800000<>+0(SB), Z4
-	CMPQ    DI, $+64
-	JLT     usual_rest
+	MOVQ         AX, DI
+	MOVQ         CX, R8
+	VPBROADCASTW (R8), Z1
+	VMOVUPS      Z1, Z2
+	VMOVUPS      Z1, Z3
+	VMOVUPS      Z1, Z4
+	CMPQ         DI, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
-	VCVTPH2PS  (R8), Z5
-	VCVTPH2PS  32(R8), Z6
-	VCMPPS     $0x03, Z6, Z5, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x05, Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
-	VRANGEPS   $0x05, Z6, Z2, Z2
-	VMOVAPS    Z2, Z2
-	VCVTPH2PS  64(R8), Z5
-	VCVTPH2PS  96(R8), Z6
-	VCMPPS     $0x03, Z6, Z5, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x05, Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
-	VRANGEPS   $0x05, Z6, Z4, Z4
-	VMOVAPS    Z4, Z4
+	VMOVUPS    (R8), Z5
+	VPMAXSW    Z5, Z2, Z2
+	VPMAXUW    Z5, Z3, Z3
+	VPMINUW    Z5, Z4, Z4
+	VMOVUPS    64(R8), Z5
+	VPMAXSW    Z5, Z2, Z2
+	VPMAXUW    Z5, Z3, Z3
+	VPMINUW    Z5, Z4, Z4
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
-	TESTQ       DI, DI
-	JLE         usual_fold
-	MOVQ        $+16, R10
-	CMPQ        DI, R10
-	CMOVQLT     DI, R10
-	MOVQ        $-1, R9
-	BZHIQ       R10, R9, R9
-	KMOVQ       R9, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z5
-	VCVTPH2PS.Z (R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
-	VCMPPS      $0x03, Z5, Z5, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x05, Z5, Z1, Z1
-	VMOVAPS     Z1, Z1
-	SUBQ        $+16, DI
-	TESTQ       DI, DI
-	JLE         usual_fold
-	MOVQ        $+16, R10
-	CMPQ        DI, R10
-	CMOVQLT     DI, R10
-	MOVQ        $-1, R9
-	BZHIQ       R10, R9, R9
-	KMOVQ       R9, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z5
-	VCVTPH2PS.Z 32(R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
-	VCMPPS      $0x03, Z5, Z5, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x05, Z5, Z2, Z2
-	VMOVAPS     Z2, Z2
-	SUBQ        $+16, DI
-	TESTQ       DI, DI
-	JLE         usual_fold
-	MOVQ        $+16, R10
-	CMPQ        DI, R10
-	CMOVQLT     DI, R10
-	MOVQ        $-1, R9
-	BZHIQ       R10, R9, R9
-	KMOVQ       R9, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z5
-	VCVTPH2PS.Z 64(R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
-	VCMPPS      $0x03, Z5, Z5, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x05, Z5, Z3, Z3
-	VMOVAPS     Z3, Z3
-	SUBQ        $+16, DI
-	TESTQ       DI, DI
-	JLE         usual_fold
-	MOVQ        $+16, R10
-	CMPQ        DI, R10
-	CMOVQLT     DI, R10
-	MOVQ        $-1, R9
-	BZHIQ       R10, R9, R9
-	KMOVQ       R9, K1
-	VMOVUPS     all32_ff800000<>+0(SB), Z5
-	VCVTPH2PS.Z 96(R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
-	VCMPPS      $0x03, Z5, Z5, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x05, Z5, Z4, Z4
-	VMOVAPS     Z4, Z4
-	SUBQ        $+16, DI
+codes_rest:
+	TESTQ     DI, DI
+	JLE       codes_fold
+	VMOVUPS   Z1, Z5
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU16 (R8), K1, Z5
+	VPMAXSW   Z5, Z2, Z2
+	VPMAXUW   Z5, Z3, Z3
+	VPMINUW   Z5, Z4, Z4
+	SUBQ      $+32, DI
+	TESTQ     DI, DI
+	JLE       codes_fold
+	VMOVUPS   Z1, Z1
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU16 64(R8), K1, Z1
+	VPMAXSW   Z1, Z2, Z2
+	VPMAXUW   Z1, Z3, Z3
+	VPMINUW   Z1, Z4, Z4
+	SUBQ      $+32, DI
 
-usual_fold:
-	VRANGEPS   $0x05, Z3, Z1, Z1
-	VRANGEPS   $0x05, Z4, Z2, Z2
-	VRANGEPS   $0x05, Z2, Z1, Z1
-	VSHUFF64X2 $0x4e, Z1, Z1, Z2
-	VRANGEPS   $0x05, Z2, Z1, Z1
-	VSHUFF64X2 $0xb1, Z1, Z1, Z2
-	VRANGEPS   $0x05, Z2, Z1, Z1
-	VPERMILPS  $0x4e, Z1, Z2
-	VRANGEPS   $0x05, Z2, Z1, Z1
-	VPERMILPS  $0xb1, Z1, Z2
-	VRANGEPS   $0x05, Z2, Z1, Z1
-	VCMPPS     $0x03, Z1, Z0, K1
-	VADDPS     Z1, Z0, Z2
-	VMAXPS     Z1, Z0, Z3
-	VMAXPS     Z0, Z1, Z1
-	VPANDD     Z1, Z3, Z1
-	VBLENDMPS  Z2, Z1, K1, Z7
-	VMOVSS     X7, (DX)
-	ADDQ       $+4, DX
-	ADDQ       SI, CX
-	CMPQ       DX, BX
-	JLE        row
-	JMP        done
+codes_fold:
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMAXSW       Y1, Y2, Y2
+	VEXTRACTI128  $0x01, Y2, X1
+	VPMAXSW       X1, X2, X2
+	VPXORD        all32_7fff7fff<>+0(SB), Z2, Z1
+	VPHMINPOSUW   X1, X1
+	VPEXTRW       $0x00, X1, DI
+	VEXTRACTI64X4 $0x01, Z3, Y1
+	VPMAXUW       Y1, Y3, Y3
+	VEXTRACTI128  $0x01, Y3, X1
+	VPMAXUW       X1, X3, X3
+	VPXORD        all32_ffffffff<>+0(SB), Z3, Z1
+	VPHMINPOSUW   X1, X1
+	VPEXTRW       $0x00, X1, R8
+	CMPL          DI, $+1023
+	JLT           nan
+	CMPL          R8, $+1023
+	JLT           nan
+	VEXTRACTI64X4 $0x01, Z4, Y1
+	VPMINUW       Y1, Y4, Y4
+	VEXTRACTI128  $0x01, Y4, X1
+	VPMINUW       X1, X4, X4
+	VPHMINPOSUW   X4, X1
+	VPEXTRW       $0x00, X1, R8
+	XORL          $+32767, DI
+	TESTL         $+32768, DI
+	CMOVLNE       R8, DI
+	VMOVD         DI, X6
+	VCVTPH2PS     X6, X6
+	VCMPPS        $0x03, Z6, Z0, K1
+	VADDPS        Z6, Z0, Z1
+	VMAXPS        Z6, Z0, Z2
+	VMAXPS        Z0, Z6, Z3
+	VPANDD        Z3, Z2, Z2
+	VBLENDMPS     Z1, Z2, K1, Z7
+	VMOVSS        X7, (DX)
+	ADDQ          $+4, DX
+	ADDQ          SI, CX
+	CMPQ          DX, BX
+	JLE           row
+	JMP           done
 
 nan:
 	MOVQ    AX, DI
@@ -28069,35 +27973,35 @@ many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
 	VCVTPH2PS  (R8), Z5
-	VCVTPH2PS  32(R8), Z6
+	VCVTPH2PS  32(R8), Z24
 	VCMPPS     $0x03, Z5, Z1, K1
-	VADDPS     Z5, Z1, Z24
-	VMAXPS     Z5, Z1, Z25
+	VADDPS     Z5, Z1, Z25
+	VMAXPS     Z5, Z1, Z26
 	VMAXPS     Z1, Z5, Z1
-	VPANDD     Z1, Z25, Z1
-	VBLENDMPS  Z24, Z1, K1, Z8
+	VPANDD     Z1, Z26, Z1
+	VBLENDMPS  Z25, Z1, K1, Z8
 	VMOVAPS    Z8, Z1
-	VCMPPS     $0x03, Z6, Z2, K1
-	VADDPS     Z6, Z2, Z5
-	VMAXPS     Z6, Z2, Z24
-	VMAXPS     Z2, Z6, Z2
-	VPANDD     Z2, Z24, Z2
+	VCMPPS     $0x03, Z24, Z2, K1
+	VADDPS     Z24, Z2, Z5
+	VMAXPS     Z24, Z2, Z25
+	VMAXPS     Z2, Z24, Z2
+	VPANDD     Z2, Z25, Z2
 	VBLENDMPS  Z5, Z2, K1, Z9
 	VMOVAPS    Z9, Z2
 	VCVTPH2PS  64(R8), Z5
-	VCVTPH2PS  96(R8), Z6
+	VCVTPH2PS  96(R8), Z24
 	VCMPPS     $0x03, Z5, Z3, K1
-	VADDPS     Z5, Z3, Z24
-	VMAXPS     Z5, Z3, Z25
+	VADDPS     Z5, Z3, Z25
+	VMAXPS     Z5, Z3, Z26
 	VMAXPS     Z3, Z5, Z3
-	VPANDD     Z3, Z25, Z3
-	VBLENDMPS  Z24, Z3, K1, Z10
+	VPANDD     Z3, Z26, Z3
+	VBLENDMPS  Z25, Z3, K1, Z10
 	VMOVAPS    Z10, Z3
-	VCMPPS     $0x03, Z6, Z4, K1
-	VADDPS     Z6, Z4, Z5
-	VMAXPS     Z6, Z4, Z24
-	VMAXPS     Z4, Z6, Z4
-	VPANDD     Z4, Z24, Z4
+	VCMPPS     $0x03, Z24, Z4, K1
+	VADDPS     Z24, Z4, Z5
+	VMAXPS     Z24, Z4, Z25
+	VMAXPS     Z4, Z24, Z4
+	VPANDD     Z4, Z25, Z4
 	VBLENDMPS  Z5, Z4, K1, Z11
 	VMOVAPS    Z11, Z4
 	ADDQ       $+128, R8
@@ -28115,14 +28019,14 @@ rest:
 	BZHIQ       R10, R9, R9
 	KMOVQ       R9, K1
 	VMOVUPS     all32_ff800000<>+0(SB), Z5
-	VCVTPH2PS.Z (R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
+	VCVTPH2PS.Z (R8), K1, Z24
+	VMOVAPS     Z24, K1, Z5
 	VCMPPS      $0x03, Z5, Z1, K1
-	VADDPS      Z5, Z1, Z6
-	VMAXPS      Z5, Z1, Z24
+	VADDPS      Z5, Z1, Z24
+	VMAXPS      Z5, Z1, Z25
 	VMAXPS      Z1, Z5, Z1
-	VPANDD      Z1, Z24, Z1
-	VBLENDMPS   Z6, Z1, K1, Z12
+	VPANDD      Z1, Z25, Z1
+	VBLENDMPS   Z24, Z1, K1, Z12
 	VMOVAPS     Z12, Z1
 	SUBQ        $+16, DI
 	TESTQ       DI, DI
@@ -28134,14 +28038,14 @@ rest:
 	BZHIQ       R10, R9, R9
 	KMOVQ       R9, K1
 	VMOVUPS     all32_ff800000<>+0(SB), Z5
-	VCVTPH2PS.Z 32(R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
+	VCVTPH2PS.Z 32(R8), K1, Z24
+	VMOVAPS     Z24, K1, Z5
 	VCMPPS      $0x03, Z5, Z2, K1
-	VADDPS      Z5, Z2, Z6
-	VMAXPS      Z5, Z2, Z24
+	VADDPS      Z5, Z2, Z24
+	VMAXPS      Z5, Z2, Z25
 	VMAXPS      Z2, Z5, Z2
-	VPANDD      Z2, Z24, Z2
-	VBLENDMPS   Z6, Z2, K1, Z13
+	VPANDD      Z2, Z25, Z2
+	VBLENDMPS   Z24, Z2, K1, Z13
 	VMOVAPS     Z13, Z2
 	SUBQ        $+16, DI
 	TESTQ       DI, DI
@@ -28153,14 +28057,14 @@ rest:
 	BZHIQ       R10, R9, R9
 	KMOVQ       R9, K1
 	VMOVUPS     all32_ff800000<>+0(SB), Z5
-	VCVTPH2PS.Z 64(R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
+	VCVTPH2PS.Z 64(R8), K1, Z24
+	VMOVAPS     Z24, K1, Z5
 	VCMPPS      $0x03, Z5, Z3, K1
-	VADDPS      Z5, Z3, Z6
-	VMAXPS      Z5, Z3, Z24
+	VADDPS      Z5, Z3, Z24
+	VMAXPS      Z5, Z3, Z25
 	VMAXPS      Z3, Z5, Z3
-	VPANDD      Z3, Z24, Z3
-	VBLENDMPS   Z6, Z3, K1, Z14
+	VPANDD      Z3, Z25, Z3
+	VBLENDMPS   Z24, Z3, K1, Z14
 	VMOVAPS     Z14, Z3
 	SUBQ        $+16, DI
 	TESTQ       DI, DI
@@ -28172,23 +28076,23 @@ rest:
 	BZHIQ       R10, R9, R9
 	KMOVQ       R9, K1
 	VMOVUPS     all32_ff800000<>+0(SB), Z5
-	VCVTPH2PS.Z 96(R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
+	VCVTPH2PS.Z 96(R8), K1, Z24
+	VMOVAPS     Z24, K1, Z5
 	VCMPPS      $0x03, Z5, Z4, K1
-	VADDPS      Z5, Z4, Z6
-	VMAXPS      Z5, Z4, Z24
+	VADDPS      Z5, Z4, Z24
+	VMAXPS      Z5, Z4, Z25
 	VMAXPS      Z4, Z5, Z4
-	VPANDD      Z4, Z24, Z4
-	VBLENDMPS   Z6, Z4, K1, Z15
+	VPANDD      Z4, Z25, Z4
+	VBLENDMPS   Z24, Z4, K1, Z15
 	VMOVAPS     Z15, Z4
 	SUBQ        $+16, DI
 
 fold:
 	VCMPPS     $0x03, Z3, Z1, K1
 	VADDPS     Z3, Z1, Z5
-	VMAXPS     Z3, Z1, Z6
+	VMAXPS     Z3, Z1, Z24
 	VMAXPS     Z1, Z3, Z1
-	VPANDD     Z1, Z6, Z1
+	VPANDD     Z1, Z24, Z1
 	VBLENDMPS  Z5, Z1, K1, Z16
 	VCMPPS     $0x03, Z4, Z2, K1
 	VADDPS     Z4, Z2, Z1
@@ -28247,128 +28151,96 @@ done:
 	RET
 
 // func leastF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, F16C, MMX+
 TEXT ·leastF16AVX512(SB), NOSPLIT, $0-40
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	VMOVUPS all32_7f800000<>+0(SB), Z0
-	VMOVUPS all32_7f800000<>+0(SB), Z1
-	VMOVUPS all32_7f800000<>+0(SB), Z2
-	VMOVUPS all32_7f800000<>+0(SB), Z3
-	CMPQ    AX, $+64
-	JLT     usual_rest
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	VPBROADCASTW (CX), Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	CMPQ         AX, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VCVTPH2PS  (CX), Z4
-	VCVTPH2PS  32(CX), Z5
-	VCMPPS     $0x03, Z5, Z4, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x04, Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
-	VRANGEPS   $0x04, Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
-	VCVTPH2PS  64(CX), Z4
-	VCVTPH2PS  96(CX), Z5
-	VCMPPS     $0x03, Z5, Z4, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x04, Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
-	VRANGEPS   $0x04, Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
+	VMOVUPS    (CX), Z4
+	VPMAXSW    Z4, Z1, Z1
+	VPMAXUW    Z4, Z2, Z2
+	VPMINUW    Z4, Z3, Z3
+	VMOVUPS    64(CX), Z4
+	VPMAXSW    Z4, Z1, Z1
+	VPMAXUW    Z4, Z2, Z2
+	VPMINUW    Z4, Z3, Z3
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z4
-	VCVTPH2PS.Z (CX), K1, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x04, Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z4
-	VCVTPH2PS.Z 32(CX), K1, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x04, Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z4
-	VCVTPH2PS.Z 64(CX), K1, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x04, Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
-	SUBQ        $+16, AX
-	TESTQ       AX, AX
-	JLE         usual_fold
-	MOVQ        $+16, BX
-	CMPQ        AX, BX
-	CMOVQLT     AX, BX
-	MOVQ        $-1, DX
-	BZHIQ       BX, DX, DX
-	KMOVQ       DX, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z4
-	VCVTPH2PS.Z 96(CX), K1, Z5
-	VMOVAPS     Z5, K1, Z4
-	VCMPPS      $0x03, Z4, Z4, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x04, Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
-	SUBQ        $+16, AX
+codes_rest:
+	TESTQ     AX, AX
+	JLE       codes_fold
+	VMOVUPS   Z0, Z4
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU16 (CX), K1, Z4
+	VPMAXSW   Z4, Z1, Z1
+	VPMAXUW   Z4, Z2, Z2
+	VPMINUW   Z4, Z3, Z3
+	SUBQ      $+32, AX
+	TESTQ     AX, AX
+	JLE       codes_fold
+	VMOVUPS   Z0, Z0
+	MOVQ      $+32, BX
+	CMPQ      AX, BX
+	CMOVQLT   AX, BX
+	MOVQ      $-1, DX
+	BZHIQ     BX, DX, DX
+	KMOVQ     DX, K1
+	VMOVDQU16 64(CX), K1, Z0
+	VPMAXSW   Z0, Z1, Z1
+	VPMAXUW   Z0, Z2, Z2
+	VPMINUW   Z0, Z3, Z3
+	SUBQ      $+32, AX
 
-usual_fold:
-	VRANGEPS   $0x04, Z2, Z0, Z0
-	VRANGEPS   $0x04, Z3, Z1, Z1
-	VRANGEPS   $0x04, Z1, Z0, Z0
-	VSHUFF64X2 $0x4e, Z0, Z0, Z1
-	VRANGEPS   $0x04, Z1, Z0, Z0
-	VSHUFF64X2 $0xb1, Z0, Z0, Z1
-	VRANGEPS   $0x04, Z1, Z0, Z0
-	VPERMILPS  $0x4e, Z0, Z1
-	VRANGEPS   $0x04, Z1, Z0, Z0
-	VPERMILPS  $0xb1, Z0, Z1
-	VRANGEPS   $0x04, Z1, Z0, Z0
-	MOVQ       d+8(FP), AX
-	VMOVSS     X0, (AX)
-	JMP        done
+codes_fold:
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPMAXSW       Y0, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X0
+	VPMAXSW       X0, X1, X1
+	VPXORD        all32_7fff7fff<>+0(SB), Z1, Z0
+	VPHMINPOSUW   X0, X0
+	VPEXTRW       $0x00, X0, AX
+	VEXTRACTI64X4 $0x01, Z2, Y0
+	VPMAXUW       Y0, Y2, Y2
+	VEXTRACTI128  $0x01, Y2, X0
+	VPMAXUW       X0, X2, X2
+	VPXORD        all32_ffffffff<>+0(SB), Z2, Z0
+	VPHMINPOSUW   X0, X0
+	VPEXTRW       $0x00, X0, CX
+	CMPL          AX, $+1023
+	JLT           nan
+	CMPL          CX, $+1023
+	JLT           nan
+	VEXTRACTI64X4 $0x01, Z3, Y0
+	VPMINUW       Y0, Y3, Y3
+	VEXTRACTI128  $0x01, Y3, X0
+	VPMINUW       X0, X3, X3
+	VPHMINPOSUW   X3, X0
+	VPEXTRW       $0x00, X0, AX
+	XORL          $+65535, CX
+	TESTL         $+32768, CX
+	CMOVLEQ       AX, CX
+	VMOVD         CX, X0
+	VCVTPH2PS     X0, X0
+	MOVQ          d+8(FP), AX
+	VMOVSS        X0, (AX)
+	JMP           done
 
 nan:
 	MOVQ    n+0(FP), AX
@@ -28384,37 +28256,37 @@ many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
 	VCVTPH2PS  (CX), Z4
-	VCVTPH2PS  32(CX), Z5
+	VCVTPH2PS  32(CX), Z20
 	VCMPPS     $0x03, Z4, Z0, K1
 	VADDPS     Z4, Z0, Z21
 	VMINPS     Z4, Z0, Z22
 	VMINPS     Z0, Z4, Z0
 	VPORD      Z0, Z22, Z0
-	VBLENDMPS  Z21, Z0, K1, Z6
-	VMOVAPS    Z6, Z0
-	VCMPPS     $0x03, Z5, Z1, K1
-	VADDPS     Z5, Z1, Z4
-	VMINPS     Z5, Z1, Z21
-	VMINPS     Z1, Z5, Z1
+	VBLENDMPS  Z21, Z0, K1, Z5
+	VMOVAPS    Z5, Z0
+	VCMPPS     $0x03, Z20, Z1, K1
+	VADDPS     Z20, Z1, Z4
+	VMINPS     Z20, Z1, Z21
+	VMINPS     Z1, Z20, Z1
 	VPORD      Z1, Z21, Z1
-	VBLENDMPS  Z4, Z1, K1, Z7
-	VMOVAPS    Z7, Z1
+	VBLENDMPS  Z4, Z1, K1, Z6
+	VMOVAPS    Z6, Z1
 	VCVTPH2PS  64(CX), Z4
-	VCVTPH2PS  96(CX), Z5
+	VCVTPH2PS  96(CX), Z20
 	VCMPPS     $0x03, Z4, Z2, K1
 	VADDPS     Z4, Z2, Z21
 	VMINPS     Z4, Z2, Z22
 	VMINPS     Z2, Z4, Z2
 	VPORD      Z2, Z22, Z2
-	VBLENDMPS  Z21, Z2, K1, Z8
-	VMOVAPS    Z8, Z2
-	VCMPPS     $0x03, Z5, Z3, K1
-	VADDPS     Z5, Z3, Z4
-	VMINPS     Z5, Z3, Z21
-	VMINPS     Z3, Z5, Z3
+	VBLENDMPS  Z21, Z2, K1, Z7
+	VMOVAPS    Z7, Z2
+	VCMPPS     $0x03, Z20, Z3, K1
+	VADDPS     Z20, Z3, Z4
+	VMINPS     Z20, Z3, Z21
+	VMINPS     Z3, Z20, Z3
 	VPORD      Z3, Z21, Z3
-	VBLENDMPS  Z4, Z3, K1, Z9
-	VMOVAPS    Z9, Z3
+	VBLENDMPS  Z4, Z3, K1, Z8
+	VMOVAPS    Z8, Z3
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -28437,8 +28309,8 @@ rest:
 	VMINPS      Z4, Z0, Z6
 	VMINPS      Z0, Z4, Z0
 	VPORD       Z0, Z6, Z0
-	VBLENDMPS   Z5, Z0, K1, Z10
-	VMOVAPS     Z10, Z0
+	VBLENDMPS   Z5, Z0, K1, Z9
+	VMOVAPS     Z9, Z0
 	SUBQ        $+16, AX
 	TESTQ       AX, AX
 	JLE         fold
@@ -28456,8 +28328,8 @@ rest:
 	VMINPS      Z4, Z1, Z6
 	VMINPS      Z1, Z4, Z1
 	VPORD       Z1, Z6, Z1
-	VBLENDMPS   Z5, Z1, K1, Z11
-	VMOVAPS     Z11, Z1
+	VBLENDMPS   Z5, Z1, K1, Z10
+	VMOVAPS     Z10, Z1
 	SUBQ        $+16, AX
 	TESTQ       AX, AX
 	JLE         fold
@@ -28475,8 +28347,8 @@ rest:
 	VMINPS      Z4, Z2, Z6
 	VMINPS      Z2, Z4, Z2
 	VPORD       Z2, Z6, Z2
-	VBLENDMPS   Z5, Z2, K1, Z12
-	VMOVAPS     Z12, Z2
+	VBLENDMPS   Z5, Z2, K1, Z11
+	VMOVAPS     Z11, Z2
 	SUBQ        $+16, AX
 	TESTQ       AX, AX
 	JLE         fold
@@ -28494,8 +28366,8 @@ rest:
 	VMINPS      Z4, Z3, Z6
 	VMINPS      Z3, Z4, Z3
 	VPORD       Z3, Z6, Z3
-	VBLENDMPS   Z5, Z3, K1, Z13
-	VMOVAPS     Z13, Z3
+	VBLENDMPS   Z5, Z3, K1, Z12
+	VMOVAPS     Z12, Z3
 	SUBQ        $+16, AX
 
 fold:
@@ -28504,56 +28376,56 @@ fold:
 	VMINPS     Z2, Z0, Z5
 	VMINPS     Z0, Z2, Z0
 	VPORD      Z0, Z5, Z0
-	VBLENDMPS  Z4, Z0, K1, Z14
+	VBLENDMPS  Z4, Z0, K1, Z13
 	VCMPPS     $0x03, Z3, Z1, K1
 	VADDPS     Z3, Z1, Z0
 	VMINPS     Z3, Z1, Z2
 	VMINPS     Z1, Z3, Z1
 	VPORD      Z1, Z2, Z1
-	VBLENDMPS  Z0, Z1, K1, Z15
-	VCMPPS     $0x03, Z15, Z14, K1
-	VADDPS     Z15, Z14, Z0
-	VMINPS     Z15, Z14, Z1
-	VMINPS     Z14, Z15, Z2
+	VBLENDMPS  Z0, Z1, K1, Z14
+	VCMPPS     $0x03, Z14, Z13, K1
+	VADDPS     Z14, Z13, Z0
+	VMINPS     Z14, Z13, Z1
+	VMINPS     Z13, Z14, Z2
 	VPORD      Z2, Z1, Z1
-	VBLENDMPS  Z0, Z1, K1, Z16
-	VSHUFF64X2 $0x4e, Z16, Z16, Z0
+	VBLENDMPS  Z0, Z1, K1, Z15
+	VSHUFF64X2 $0x4e, Z15, Z15, Z0
+	VCMPPS     $0x03, Z0, Z15, K1
+	VADDPS     Z0, Z15, Z1
+	VMINPS     Z0, Z15, Z2
+	VMINPS     Z15, Z0, Z0
+	VPORD      Z0, Z2, Z0
+	VBLENDMPS  Z1, Z0, K1, Z16
+	VSHUFF64X2 $0xb1, Z16, Z16, Z0
 	VCMPPS     $0x03, Z0, Z16, K1
 	VADDPS     Z0, Z16, Z1
 	VMINPS     Z0, Z16, Z2
 	VMINPS     Z16, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z17
-	VSHUFF64X2 $0xb1, Z17, Z17, Z0
+	VPERMILPS  $0x4e, Z17, Z0
 	VCMPPS     $0x03, Z0, Z17, K1
 	VADDPS     Z0, Z17, Z1
 	VMINPS     Z0, Z17, Z2
 	VMINPS     Z17, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z18
-	VPERMILPS  $0x4e, Z18, Z0
+	VPERMILPS  $0xb1, Z18, Z0
 	VCMPPS     $0x03, Z0, Z18, K1
 	VADDPS     Z0, Z18, Z1
 	VMINPS     Z0, Z18, Z2
 	VMINPS     Z18, Z0, Z0
 	VPORD      Z0, Z2, Z0
 	VBLENDMPS  Z1, Z0, K1, Z19
-	VPERMILPS  $0xb1, Z19, Z0
-	VCMPPS     $0x03, Z0, Z19, K1
-	VADDPS     Z0, Z19, Z1
-	VMINPS     Z0, Z19, Z2
-	VMINPS     Z19, Z0, Z0
-	VPORD      Z0, Z2, Z0
-	VBLENDMPS  Z1, Z0, K1, Z20
 	MOVQ       d+8(FP), AX
-	VMOVSS     X20, (AX)
+	VMOVSS     X19, (AX)
 
 done:
 	VZEROUPPER
 	RET
 
 // func leastRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, F16C, MMX+
 TEXT ·leastRowsF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ   n+0(FP), AX
 	MOVQ   a+16(FP), CX
@@ -28565,135 +28437,103 @@ TEXT ·leastRowsF16AVX512(SB), NOSPLIT, $0-40
 	SHLQ   $0x01, SI
 
 row:
-	MOVQ    AX, DI
-	MOVQ    CX, R8
-	VMOVUPS all32_7f800000<>+0(SB), Z1
-	VMOVUPS all32_7f800000<>+0(SB), Z2
-	VMOVUPS all32_7f800000<>+0(SB), Z3
-	VMOVUPS all32_7f800000<>+0(SB), Z4
-	CMPQ    DI, $+64
-	JLT     usual_rest
+	MOVQ         AX, DI
+	MOVQ         CX, R8
+	VPBROADCASTW (R8), Z1
+	VMOVUPS      Z1, Z2
+	VMOVUPS      Z1, Z3
+	VMOVUPS      Z1, Z4
+	CMPQ         DI, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
-	VCVTPH2PS  (R8), Z5
-	VCVTPH2PS  32(R8), Z6
-	VCMPPS     $0x03, Z6, Z5, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x04, Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
-	VRANGEPS   $0x04, Z6, Z2, Z2
-	VMOVAPS    Z2, Z2
-	VCVTPH2PS  64(R8), Z5
-	VCVTPH2PS  96(R8), Z6
-	VCMPPS     $0x03, Z6, Z5, K1
-	KORTESTW   K1, K1
-	JNZ        nan
-	VRANGEPS   $0x04, Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
-	VRANGEPS   $0x04, Z6, Z4, Z4
-	VMOVAPS    Z4, Z4
+	VMOVUPS    (R8), Z5
+	VPMAXSW    Z5, Z2, Z2
+	VPMAXUW    Z5, Z3, Z3
+	VPMINUW    Z5, Z4, Z4
+	VMOVUPS    64(R8), Z5
+	VPMAXSW    Z5, Z2, Z2
+	VPMAXUW    Z5, Z3, Z3
+	VPMINUW    Z5, Z4, Z4
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
-	TESTQ       DI, DI
-	JLE         usual_fold
-	MOVQ        $+16, R10
-	CMPQ        DI, R10
-	CMOVQLT     DI, R10
-	MOVQ        $-1, R9
-	BZHIQ       R10, R9, R9
-	KMOVQ       R9, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z5
-	VCVTPH2PS.Z (R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
-	VCMPPS      $0x03, Z5, Z5, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x04, Z5, Z1, Z1
-	VMOVAPS     Z1, Z1
-	SUBQ        $+16, DI
-	TESTQ       DI, DI
-	JLE         usual_fold
-	MOVQ        $+16, R10
-	CMPQ        DI, R10
-	CMOVQLT     DI, R10
-	MOVQ        $-1, R9
-	BZHIQ       R10, R9, R9
-	KMOVQ       R9, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z5
-	VCVTPH2PS.Z 32(R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
-	VCMPPS      $0x03, Z5, Z5, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x04, Z5, Z2, Z2
-	VMOVAPS     Z2, Z2
-	SUBQ        $+16, DI
-	TESTQ       DI, DI
-	JLE         usual_fold
-	MOVQ        $+16, R10
-	CMPQ        DI, R10
-	CMOVQLT     DI, R10
-	MOVQ        $-1, R9
-	BZHIQ       R10, R9, R9
-	KMOVQ       R9, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z5
-	VCVTPH2PS.Z 64(R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
-	VCMPPS      $0x03, Z5, Z5, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x04, Z5, Z3, Z3
-	VMOVAPS     Z3, Z3
-	SUBQ        $+16, DI
-	TESTQ       DI, DI
-	JLE         usual_fold
-	MOVQ        $+16, R10
-	CMPQ        DI, R10
-	CMOVQLT     DI, R10
-	MOVQ        $-1, R9
-	BZHIQ       R10, R9, R9
-	KMOVQ       R9, K1
-	VMOVUPS     all32_7f800000<>+0(SB), Z5
-	VCVTPH2PS.Z 96(R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
-	VCMPPS      $0x03, Z5, Z5, K1
-	KORTESTW    K1, K1
-	JNZ         nan
-	VRANGEPS    $0x04, Z5, Z4, Z4
-	VMOVAPS     Z4, Z4
-	SUBQ        $+16, DI
+codes_rest:
+	TESTQ     DI, DI
+	JLE       codes_fold
+	VMOVUPS   Z1, Z5
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU16 (R8), K1, Z5
+	VPMAXSW   Z5, Z2, Z2
+	VPMAXUW   Z5, Z3, Z3
+	VPMINUW   Z5, Z4, Z4
+	SUBQ      $+32, DI
+	TESTQ     DI, DI
+	JLE       codes_fold
+	VMOVUPS   Z1, Z1
+	MOVQ      $+32, R10
+	CMPQ      DI, R10
+	CMOVQLT   DI, R10
+	MOVQ      $-1, R9
+	BZHIQ     R10, R9, R9
+	KMOVQ     R9, K1
+	VMOVDQU16 64(R8), K1, Z1
+	VPMAXSW   Z1, Z2, Z2
+	VPMAXUW   Z1, Z3, Z3
+	VPMINUW   Z1, Z4, Z4
+	SUBQ      $+32, DI
 
-usual_fold:
-	VRANGEPS   $0x04, Z3, Z1, Z1
-	VRANGEPS   $0x04, Z4, Z2, Z2
-	VRANGEPS   $0x04, Z2, Z1, Z1
-	VSHUFF64X2 $0x4e, Z1, Z1, Z2
-	VRANGEPS   $0x04, Z2, Z1, Z1
-	VSHUFF64X2 $0xb1, Z1, Z1, Z2
-	VRANGEPS   $0x04, Z2, Z1, Z1
-	VPERMILPS  $0x4e, Z1, Z2
-	VRANGEPS   $0x04, Z2, Z1, Z1
-	VPERMILPS  $0xb1, Z1, Z2
-	VRANGEPS   $0x04, Z2, Z1, Z1
-	VCMPPS     $0x03, Z1, Z0, K1
-	VADDPS     Z1, Z0, Z2
-	VMINPS     Z1, Z0, Z3
-	VMINPS     Z0, Z1, Z1
-	VPORD      Z1, Z3, Z1
-	VBLENDMPS  Z2, Z1, K1, Z7
-	VMOVSS     X7, (DX)
-	ADDQ       $+4, DX
-	ADDQ       SI, CX
-	CMPQ       DX, BX
-	JLE        row
-	JMP        done
+codes_fold:
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMAXSW       Y1, Y2, Y2
+	VEXTRACTI128  $0x01, Y2, X1
+	VPMAXSW       X1, X2, X2
+	VPXORD        all32_7fff7fff<>+0(SB), Z2, Z1
+	VPHMINPOSUW   X1, X1
+	VPEXTRW       $0x00, X1, DI
+	VEXTRACTI64X4 $0x01, Z3, Y1
+	VPMAXUW       Y1, Y3, Y3
+	VEXTRACTI128  $0x01, Y3, X1
+	VPMAXUW       X1, X3, X3
+	VPXORD        all32_ffffffff<>+0(SB), Z3, Z1
+	VPHMINPOSUW   X1, X1
+	VPEXTRW       $0x00, X1, R8
+	CMPL          DI, $+1023
+	JLT           nan
+	CMPL          R8, $+1023
+	JLT           nan
+	VEXTRACTI64X4 $0x01, Z4, Y1
+	VPMINUW       Y1, Y4, Y4
+	VEXTRACTI128  $0x01, Y4, X1
+	VPMINUW       X1, X4, X4
+	VPHMINPOSUW   X4, X1
+	VPEXTRW       $0x00, X1, DI
+	XORL          $+65535, R8
+	TESTL         $+32768, R8
+	CMOVLEQ       DI, R8
+	VMOVD         R8, X6
+	VCVTPH2PS     X6, X6
+	VCMPPS        $0x03, Z6, Z0, K1
+	VADDPS        Z6, Z0, Z1
+	VMINPS        Z6, Z0, Z2
+	VMINPS        Z0, Z6, Z3
+	VPORD         Z3, Z2, Z2
+	VBLENDMPS     Z1, Z2, K1, Z7
+	VMOVSS        X7, (DX)
+	ADDQ          $+4, DX
+	ADDQ          SI, CX
+	CMPQ          DX, BX
+	JLE           row
+	JMP           done
 
 nan:
 	MOVQ    AX, DI
@@ -28709,35 +28549,35 @@ many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
 	VCVTPH2PS  (R8), Z5
-	VCVTPH2PS  32(R8), Z6
+	VCVTPH2PS  32(R8), Z24
 	VCMPPS     $0x03, Z5, Z1, K1
-	VADDPS     Z5, Z1, Z24
-	VMINPS     Z5, Z1, Z25
+	VADDPS     Z5, Z1, Z25
+	VMINPS     Z5, Z1, Z26
 	VMINPS     Z1, Z5, Z1
-	VPORD      Z1, Z25, Z1
-	VBLENDMPS  Z24, Z1, K1, Z8
+	VPORD      Z1, Z26, Z1
+	VBLENDMPS  Z25, Z1, K1, Z8
 	VMOVAPS    Z8, Z1
-	VCMPPS     $0x03, Z6, Z2, K1
-	VADDPS     Z6, Z2, Z5
-	VMINPS     Z6, Z2, Z24
-	VMINPS     Z2, Z6, Z2
-	VPORD      Z2, Z24, Z2
+	VCMPPS     $0x03, Z24, Z2, K1
+	VADDPS     Z24, Z2, Z5
+	VMINPS     Z24, Z2, Z25
+	VMINPS     Z2, Z24, Z2
+	VPORD      Z2, Z25, Z2
 	VBLENDMPS  Z5, Z2, K1, Z9
 	VMOVAPS    Z9, Z2
 	VCVTPH2PS  64(R8), Z5
-	VCVTPH2PS  96(R8), Z6
+	VCVTPH2PS  96(R8), Z24
 	VCMPPS     $0x03, Z5, Z3, K1
-	VADDPS     Z5, Z3, Z24
-	VMINPS     Z5, Z3, Z25
+	VADDPS     Z5, Z3, Z25
+	VMINPS     Z5, Z3, Z26
 	VMINPS     Z3, Z5, Z3
-	VPORD      Z3, Z25, Z3
-	VBLENDMPS  Z24, Z3, K1, Z10
+	VPORD      Z3, Z26, Z3
+	VBLENDMPS  Z25, Z3, K1, Z10
 	VMOVAPS    Z10, Z3
-	VCMPPS     $0x03, Z6, Z4, K1
-	VADDPS     Z6, Z4, Z5
-	VMINPS     Z6, Z4, Z24
-	VMINPS     Z4, Z6, Z4
-	VPORD      Z4, Z24, Z4
+	VCMPPS     $0x03, Z24, Z4, K1
+	VADDPS     Z24, Z4, Z5
+	VMINPS     Z24, Z4, Z25
+	VMINPS     Z4, Z24, Z4
+	VPORD      Z4, Z25, Z4
 	VBLENDMPS  Z5, Z4, K1, Z11
 	VMOVAPS    Z11, Z4
 	ADDQ       $+128, R8
@@ -28755,14 +28595,14 @@ rest:
 	BZHIQ       R10, R9, R9
 	KMOVQ       R9, K1
 	VMOVUPS     all32_7f800000<>+0(SB), Z5
-	VCVTPH2PS.Z (R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
+	VCVTPH2PS.Z (R8), K1, Z24
+	VMOVAPS     Z24, K1, Z5
 	VCMPPS      $0x03, Z5, Z1, K1
-	VADDPS      Z5, Z1, Z6
-	VMINPS      Z5, Z1, Z24
+	VADDPS      Z5, Z1, Z24
+	VMINPS      Z5, Z1, Z25
 	VMINPS      Z1, Z5, Z1
-	VPORD       Z1, Z24, Z1
-	VBLENDMPS   Z6, Z1, K1, Z12
+	VPORD       Z1, Z25, Z1
+	VBLENDMPS   Z24, Z1, K1, Z12
 	VMOVAPS     Z12, Z1
 	SUBQ        $+16, DI
 	TESTQ       DI, DI
@@ -28774,14 +28614,14 @@ rest:
 	BZHIQ       R10, R9, R9
 	KMOVQ       R9, K1
 	VMOVUPS     all32_7f800000<>+0(SB), Z5
-	VCVTPH2PS.Z 32(R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
+	VCVTPH2PS.Z 32(R8), K1, Z24
+	VMOVAPS     Z24, K1, Z5
 	VCMPPS      $0x03, Z5, Z2, K1
-	VADDPS      Z5, Z2, Z6
-	VMINPS      Z5, Z2, Z24
+	VADDPS      Z5, Z2, Z24
+	VMINPS      Z5, Z2, Z25
 	VMINPS      Z2, Z5, Z2
-	VPORD       Z2, Z24, Z2
-	VBLENDMPS   Z6, Z2, K1, Z13
+	VPORD       Z2, Z25, Z2
+	VBLENDMPS   Z24, Z2, K1, Z13
 	VMOVAPS     Z13, Z2
 	SUBQ        $+16, DI
 	TESTQ       DI, DI
@@ -28793,14 +28633,14 @@ rest:
 	BZHIQ       R10, R9, R9
 	KMOVQ       R9, K1
 	VMOVUPS     all32_7f800000<>+0(SB), Z5
-	VCVTPH2PS.Z 64(R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
+	VCVTPH2PS.Z 64(R8), K1, Z24
+	VMOVAPS     Z24, K1, Z5
 	VCMPPS      $0x03, Z5, Z3, K1
-	VADDPS      Z5, Z3, Z6
-	VMINPS      Z5, Z3, Z24
+	VADDPS      Z5, Z3, Z24
+	VMINPS      Z5, Z3, Z25
 	VMINPS      Z3, Z5, Z3
-	VPORD       Z3, Z24, Z3
-	VBLENDMPS   Z6, Z3, K1, Z14
+	VPORD       Z3, Z25, Z3
+	VBLENDMPS   Z24, Z3, K1, Z14
 	VMOVAPS     Z14, Z3
 	SUBQ        $+16, DI
 	TESTQ       DI, DI
@@ -28812,23 +28652,23 @@ rest:
 	BZHIQ       R10, R9, R9
 	KMOVQ       R9, K1
 	VMOVUPS     all32_7f800000<>+0(SB), Z5
-	VCVTPH2PS.Z 96(R8), K1, Z6
-	VMOVAPS     Z6, K1, Z5
+	VCVTPH2PS.Z 96(R8), K1, Z24
+	VMOVAPS     Z24, K1, Z5
 	VCMPPS      $0x03, Z5, Z4, K1
-	VADDPS      Z5, Z4, Z6
-	VMINPS      Z5, Z4, Z24
+	VADDPS      Z5, Z4, Z24
+	VMINPS      Z5, Z4, Z25
 	VMINPS      Z4, Z5, Z4
-	VPORD       Z4, Z24, Z4
-	VBLENDMPS   Z6, Z4, K1, Z15
+	VPORD       Z4, Z25, Z4
+	VBLENDMPS   Z24, Z4, K1, Z15
 	VMOVAPS     Z15, Z4
 	SUBQ        $+16, DI
 
 fold:
 	VCMPPS     $0x03, Z3, Z1, K1
 	VADDPS     Z3, Z1, Z5
-	VMINPS     Z3, Z1, Z6
+	VMINPS     Z3, Z1, Z24
 	VMINPS     Z1, Z3, Z1
-	VPORD      Z1, Z6, Z1
+	VPORD      Z1, Z24, Z1
 	VBLENDMPS  Z5, Z1, K1, Z16
 	VCMPPS     $0x03, Z4, Z2, K1
 	VADDPS     Z4, Z2, Z1
@@ -68627,125 +68467,69 @@ rest:
 	RET
 
 // func greatestBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestBf16AVX2(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Y0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	VMOVUPS all32_ff800000<>+0(SB), Y1
-	VMOVUPS all32_ff800000<>+0(SB), Y2
-	VMOVUPS all32_ff800000<>+0(SB), Y3
-	VMOVUPS all32_ff800000<>+0(SB), Y4
-	VMOVUPS all32_ff800000<>+0(SB), Y5
-	VMOVUPS all32_ff800000<>+0(SB), Y6
-	VMOVUPS all32_ff800000<>+0(SB), Y7
-	VMOVUPS all32_ff800000<>+0(SB), Y8
-	CMPQ    AX, $+64
-	JLT     usual_rest
+	VMOVUPS      all32_ffff0000<>+0(SB), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	VPBROADCASTW (CX), Y1
+	VMOVUPS      Y1, Y2
+	VMOVUPS      Y1, Y3
+	VMOVUPS      Y1, Y1
+	CMPQ         AX, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VMOVUPS    (CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y9, Y10, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y10, Y1, Y11
-	VMAXPS     Y1, Y10, Y1
-	VPAND      Y1, Y11, Y1
-	VMOVAPS    Y1, Y1
-	VMAXPS     Y9, Y2, Y10
-	VMAXPS     Y2, Y9, Y2
-	VPAND      Y2, Y10, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y9, Y10, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y10, Y3, Y11
-	VMAXPS     Y3, Y10, Y3
-	VPAND      Y3, Y11, Y3
-	VMOVAPS    Y3, Y3
-	VMAXPS     Y9, Y4, Y10
-	VMAXPS     Y4, Y9, Y4
-	VPAND      Y4, Y10, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    64(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y9, Y10, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y10, Y5, Y11
-	VMAXPS     Y5, Y10, Y5
-	VPAND      Y5, Y11, Y5
-	VMOVAPS    Y5, Y5
-	VMAXPS     Y9, Y6, Y10
-	VMAXPS     Y6, Y9, Y6
-	VPAND      Y6, Y10, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    96(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y9, Y10, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y10, Y7, Y11
-	VMAXPS     Y7, Y10, Y7
-	VPAND      Y7, Y11, Y7
-	VMOVAPS    Y7, Y7
-	VMAXPS     Y9, Y8, Y10
-	VMAXPS     Y8, Y9, Y8
-	VPAND      Y8, Y10, Y8
-	VMOVAPS    Y8, Y8
+	VMOVUPS    (CX), Y4
+	VPMAXSW    Y4, Y2, Y2
+	VPMAXUW    Y4, Y3, Y3
+	VPMINUW    Y4, Y1, Y1
+	VMOVUPS    32(CX), Y4
+	VPMAXSW    Y4, Y2, Y2
+	VPMAXUW    Y4, Y3, Y3
+	VPMINUW    Y4, Y1, Y1
+	VMOVUPS    64(CX), Y4
+	VPMAXSW    Y4, Y2, Y2
+	VPMAXUW    Y4, Y3, Y3
+	VPMINUW    Y4, Y1, Y1
+	VMOVUPS    96(CX), Y4
+	VPMAXSW    Y4, Y2, Y2
+	VPMAXUW    Y4, Y3, Y3
+	VPMINUW    Y4, Y1, Y1
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
-	VMAXPS     Y5, Y1, Y0
-	VMAXPS     Y1, Y5, Y1
-	VPAND      Y1, Y0, Y0
-	VMAXPS     Y6, Y2, Y1
-	VMAXPS     Y2, Y6, Y2
-	VPAND      Y2, Y1, Y1
-	VMAXPS     Y7, Y3, Y2
-	VMAXPS     Y3, Y7, Y3
-	VPAND      Y3, Y2, Y2
-	VMAXPS     Y8, Y4, Y3
-	VMAXPS     Y4, Y8, Y4
-	VPAND      Y4, Y3, Y3
-	VMAXPS     Y2, Y0, Y4
-	VMAXPS     Y0, Y2, Y0
-	VPAND      Y0, Y4, Y0
-	VMAXPS     Y3, Y1, Y2
-	VMAXPS     Y1, Y3, Y1
-	VPAND      Y1, Y2, Y1
-	VPERM2F128 $0x20, Y1, Y0, Y2
-	VPERM2F128 $0x31, Y1, Y0, Y0
-	VMAXPS     Y0, Y2, Y1
-	VMAXPS     Y2, Y0, Y0
-	VPAND      Y0, Y1, Y0
-	VPERMILPS  $0x4e, Y0, Y1
-	VMAXPS     Y1, Y0, Y2
-	VMAXPS     Y0, Y1, Y0
-	VPAND      Y0, Y2, Y0
-	VPERMILPS  $0xb1, Y0, Y1
-	VMAXPS     Y1, Y0, Y2
-	VMAXPS     Y0, Y1, Y0
-	VPAND      Y0, Y2, Y0
-	VPERM2F128 $0x01, Y0, Y0, Y1
-	VMAXPS     Y1, Y0, Y2
-	VMAXPS     Y0, Y1, Y0
-	VPAND      Y0, Y2, Y0
-	MOVQ       d+8(FP), AX
-	VMOVSS     X0, (AX)
-	JMP        done
+codes_rest:
+	VEXTRACTI128 $0x01, Y2, X4
+	VPMAXSW      X4, X2, X2
+	VPXOR        all32_7fff7fff<>+0(SB), Y2, Y2
+	VPHMINPOSUW  X2, X2
+	VPEXTRW      $0x00, X2, AX
+	VEXTRACTI128 $0x01, Y3, X2
+	VPMAXUW      X2, X3, X3
+	VPXOR        all32_ffffffff<>+0(SB), Y3, Y2
+	VPHMINPOSUW  X2, X2
+	VPEXTRW      $0x00, X2, CX
+	CMPL         AX, $+127
+	JLT          nan
+	CMPL         CX, $+127
+	JLT          nan
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMINUW      X0, X1, X1
+	VPHMINPOSUW  X1, X0
+	VPEXTRW      $0x00, X0, CX
+	XORL         $+32767, AX
+	TESTL        $+32768, AX
+	CMOVLNE      CX, AX
+	SHLL         $0x10, AX
+	VMOVD        AX, X0
+	MOVQ         d+8(FP), AX
+	VMOVSS       X0, (AX)
+	JMP          done
 
 nan:
 	MOVQ    n+0(FP), AX
@@ -68911,7 +68695,7 @@ done:
 	RET
 
 // func greatestRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestRowsBf16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ffff0000<>+0(SB), Y0
 	MOVQ    n+0(FP), AX
@@ -68924,131 +68708,75 @@ TEXT ·greatestRowsBf16AVX2(SB), NOSPLIT, $0-40
 	SHLQ    $0x01, SI
 
 row:
-	MOVQ    AX, DI
-	MOVQ    CX, R8
-	VMOVUPS all32_ff800000<>+0(SB), Y2
-	VMOVUPS all32_ff800000<>+0(SB), Y3
-	VMOVUPS all32_ff800000<>+0(SB), Y4
-	VMOVUPS all32_ff800000<>+0(SB), Y5
-	VMOVUPS all32_ff800000<>+0(SB), Y6
-	VMOVUPS all32_ff800000<>+0(SB), Y7
-	VMOVUPS all32_ff800000<>+0(SB), Y8
-	VMOVUPS all32_ff800000<>+0(SB), Y9
-	CMPQ    DI, $+64
-	JLT     usual_rest
+	MOVQ         AX, DI
+	MOVQ         CX, R8
+	VPBROADCASTW (R8), Y2
+	VMOVUPS      Y2, Y3
+	VMOVUPS      Y2, Y4
+	VMOVUPS      Y2, Y2
+	CMPQ         DI, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
-	VMOVUPS    (R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VCMPPS     $0x03, Y10, Y11, Y12
-	VPTEST     Y12, Y12
-	JNZ        nan
-	VMAXPS     Y11, Y2, Y12
-	VMAXPS     Y2, Y11, Y2
-	VPAND      Y2, Y12, Y2
-	VMOVAPS    Y2, Y2
-	VMAXPS     Y10, Y3, Y11
-	VMAXPS     Y3, Y10, Y3
-	VPAND      Y3, Y11, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    32(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VCMPPS     $0x03, Y10, Y11, Y12
-	VPTEST     Y12, Y12
-	JNZ        nan
-	VMAXPS     Y11, Y4, Y12
-	VMAXPS     Y4, Y11, Y4
-	VPAND      Y4, Y12, Y4
-	VMOVAPS    Y4, Y4
-	VMAXPS     Y10, Y5, Y11
-	VMAXPS     Y5, Y10, Y5
-	VPAND      Y5, Y11, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    64(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VCMPPS     $0x03, Y10, Y11, Y12
-	VPTEST     Y12, Y12
-	JNZ        nan
-	VMAXPS     Y11, Y6, Y12
-	VMAXPS     Y6, Y11, Y6
-	VPAND      Y6, Y12, Y6
-	VMOVAPS    Y6, Y6
-	VMAXPS     Y10, Y7, Y11
-	VMAXPS     Y7, Y10, Y7
-	VPAND      Y7, Y11, Y7
-	VMOVAPS    Y7, Y7
-	VMOVUPS    96(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VCMPPS     $0x03, Y10, Y11, Y12
-	VPTEST     Y12, Y12
-	JNZ        nan
-	VMAXPS     Y11, Y8, Y12
-	VMAXPS     Y8, Y11, Y8
-	VPAND      Y8, Y12, Y8
-	VMOVAPS    Y8, Y8
-	VMAXPS     Y10, Y9, Y11
-	VMAXPS     Y9, Y10, Y9
-	VPAND      Y9, Y11, Y9
-	VMOVAPS    Y9, Y9
+	VMOVUPS    (R8), Y6
+	VPMAXSW    Y6, Y3, Y3
+	VPMAXUW    Y6, Y4, Y4
+	VPMINUW    Y6, Y2, Y2
+	VMOVUPS    32(R8), Y6
+	VPMAXSW    Y6, Y3, Y3
+	VPMAXUW    Y6, Y4, Y4
+	VPMINUW    Y6, Y2, Y2
+	VMOVUPS    64(R8), Y6
+	VPMAXSW    Y6, Y3, Y3
+	VPMAXUW    Y6, Y4, Y4
+	VPMINUW    Y6, Y2, Y2
+	VMOVUPS    96(R8), Y6
+	VPMAXSW    Y6, Y3, Y3
+	VPMAXUW    Y6, Y4, Y4
+	VPMINUW    Y6, Y2, Y2
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
-	VMAXPS     Y6, Y2, Y10
-	VMAXPS     Y2, Y6, Y2
-	VPAND      Y2, Y10, Y2
-	VMAXPS     Y7, Y3, Y6
-	VMAXPS     Y3, Y7, Y3
-	VPAND      Y3, Y6, Y3
-	VMAXPS     Y8, Y4, Y6
-	VMAXPS     Y4, Y8, Y4
-	VPAND      Y4, Y6, Y4
-	VMAXPS     Y9, Y5, Y6
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y6, Y5
-	VMAXPS     Y4, Y2, Y6
-	VMAXPS     Y2, Y4, Y2
-	VPAND      Y2, Y6, Y2
-	VMAXPS     Y5, Y3, Y4
-	VMAXPS     Y3, Y5, Y3
-	VPAND      Y3, Y4, Y3
-	VPERM2F128 $0x20, Y3, Y2, Y4
-	VPERM2F128 $0x31, Y3, Y2, Y2
-	VMAXPS     Y2, Y4, Y3
-	VMAXPS     Y4, Y2, Y2
-	VPAND      Y2, Y3, Y2
-	VPERMILPS  $0x4e, Y2, Y3
-	VMAXPS     Y3, Y2, Y4
-	VMAXPS     Y2, Y3, Y2
-	VPAND      Y2, Y4, Y2
-	VPERMILPS  $0xb1, Y2, Y3
-	VMAXPS     Y3, Y2, Y4
-	VMAXPS     Y2, Y3, Y2
-	VPAND      Y2, Y4, Y2
-	VPERM2F128 $0x01, Y2, Y2, Y3
-	VMAXPS     Y3, Y2, Y4
-	VMAXPS     Y2, Y3, Y2
-	VPAND      Y2, Y4, Y2
-	VCMPPS     $0x03, Y2, Y1, Y3
-	VADDPS     Y2, Y1, Y4
-	VMAXPS     Y2, Y1, Y5
-	VMAXPS     Y1, Y2, Y2
-	VPAND      Y2, Y5, Y2
-	VBLENDVPS  Y3, Y4, Y2, Y2
-	VMOVSS     X2, (DX)
-	ADDQ       $+4, DX
-	ADDQ       SI, CX
-	CMPQ       DX, BX
-	JLE        row
-	JMP        done
+codes_rest:
+	VEXTRACTI128 $0x01, Y3, X5
+	VPMAXSW      X5, X3, X3
+	VPXOR        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPHMINPOSUW  X3, X3
+	VPEXTRW      $0x00, X3, DI
+	VEXTRACTI128 $0x01, Y4, X3
+	VPMAXUW      X3, X4, X4
+	VPXOR        all32_ffffffff<>+0(SB), Y4, Y3
+	VPHMINPOSUW  X3, X3
+	VPEXTRW      $0x00, X3, R8
+	CMPL         DI, $+127
+	JLT          nan
+	CMPL         R8, $+127
+	JLT          nan
+	VEXTRACTI128 $0x01, Y2, X3
+	VPMINUW      X3, X2, X2
+	VPHMINPOSUW  X2, X2
+	VPEXTRW      $0x00, X2, R8
+	XORL         $+32767, DI
+	TESTL        $+32768, DI
+	CMOVLNE      R8, DI
+	SHLL         $0x10, DI
+	VMOVD        DI, X5
+	VCMPPS       $0x03, Y5, Y1, Y2
+	VADDPS       Y5, Y1, Y3
+	VMAXPS       Y5, Y1, Y4
+	VMAXPS       Y1, Y5, Y6
+	VPAND        Y6, Y4, Y4
+	VBLENDVPS    Y2, Y3, Y4, Y2
+	VMOVSS       X2, (DX)
+	ADDQ         $+4, DX
+	ADDQ         SI, CX
+	CMPQ         DX, BX
+	JLE          row
+	JMP          done
 
 nan:
 	MOVQ    AX, DI
@@ -69056,54 +68784,44 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y2
 	VMOVUPS all32_ff800000<>+0(SB), Y3
 	VMOVUPS all32_ff800000<>+0(SB), Y4
-	VMOVUPS all32_ff800000<>+0(SB), Y5
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
 	VMOVUPS all32_ff800000<>+0(SB), Y8
 	VMOVUPS all32_ff800000<>+0(SB), Y9
+	VMOVUPS all32_ff800000<>+0(SB), Y10
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
-	VMOVUPS    (R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VCMPPS     $0x03, Y11, Y2, Y12
-	VADDPS     Y11, Y2, Y13
-	VMAXPS     Y11, Y2, Y14
-	VMAXPS     Y2, Y11, Y2
-	VPAND      Y2, Y14, Y2
-	VBLENDVPS  Y12, Y13, Y2, Y2
+	VMOVUPS    (R8), Y11
+	VPSLLD     $0x10, Y11, Y12
+	VPAND      Y0, Y11, Y11
+	VCMPPS     $0x03, Y12, Y2, Y13
+	VADDPS     Y12, Y2, Y14
+	VMAXPS     Y12, Y2, Y15
+	VMAXPS     Y2, Y12, Y2
+	VPAND      Y2, Y15, Y2
+	VBLENDVPS  Y13, Y14, Y2, Y2
 	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y10, Y3, Y11
-	VADDPS     Y10, Y3, Y12
-	VMAXPS     Y10, Y3, Y13
-	VMAXPS     Y3, Y10, Y3
-	VPAND      Y3, Y13, Y3
-	VBLENDVPS  Y11, Y12, Y3, Y3
+	VCMPPS     $0x03, Y11, Y3, Y12
+	VADDPS     Y11, Y3, Y13
+	VMAXPS     Y11, Y3, Y14
+	VMAXPS     Y3, Y11, Y3
+	VPAND      Y3, Y14, Y3
+	VBLENDVPS  Y12, Y13, Y3, Y3
 	VMOVAPS    Y3, Y3
-	VMOVUPS    32(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VCMPPS     $0x03, Y11, Y4, Y12
-	VADDPS     Y11, Y4, Y13
-	VMAXPS     Y11, Y4, Y14
-	VMAXPS     Y4, Y11, Y4
-	VPAND      Y4, Y14, Y4
-	VBLENDVPS  Y12, Y13, Y4, Y4
+	VMOVUPS    32(R8), Y11
+	VPSLLD     $0x10, Y11, Y12
+	VPAND      Y0, Y11, Y11
+	VCMPPS     $0x03, Y12, Y4, Y13
+	VADDPS     Y12, Y4, Y14
+	VMAXPS     Y12, Y4, Y15
+	VMAXPS     Y4, Y12, Y4
+	VPAND      Y4, Y15, Y4
+	VBLENDVPS  Y13, Y14, Y4, Y4
 	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y10, Y5, Y11
-	VADDPS     Y10, Y5, Y12
-	VMAXPS     Y10, Y5, Y13
-	VMAXPS     Y5, Y10, Y5
-	VPAND      Y5, Y13, Y5
-	VBLENDVPS  Y11, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    64(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
 	VCMPPS     $0x03, Y11, Y6, Y12
 	VADDPS     Y11, Y6, Y13
 	VMAXPS     Y11, Y6, Y14
@@ -69111,16 +68829,16 @@ many:
 	VPAND      Y6, Y14, Y6
 	VBLENDVPS  Y12, Y13, Y6, Y6
 	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y10, Y7, Y11
-	VADDPS     Y10, Y7, Y12
-	VMAXPS     Y10, Y7, Y13
-	VMAXPS     Y7, Y10, Y7
-	VPAND      Y7, Y13, Y7
-	VBLENDVPS  Y11, Y12, Y7, Y7
+	VMOVUPS    64(R8), Y11
+	VPSLLD     $0x10, Y11, Y12
+	VPAND      Y0, Y11, Y11
+	VCMPPS     $0x03, Y12, Y7, Y13
+	VADDPS     Y12, Y7, Y14
+	VMAXPS     Y12, Y7, Y15
+	VMAXPS     Y7, Y12, Y7
+	VPAND      Y7, Y15, Y7
+	VBLENDVPS  Y13, Y14, Y7, Y7
 	VMOVAPS    Y7, Y7
-	VMOVUPS    96(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
 	VCMPPS     $0x03, Y11, Y8, Y12
 	VADDPS     Y11, Y8, Y13
 	VMAXPS     Y11, Y8, Y14
@@ -69128,89 +68846,99 @@ many:
 	VPAND      Y8, Y14, Y8
 	VBLENDVPS  Y12, Y13, Y8, Y8
 	VMOVAPS    Y8, Y8
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VADDPS     Y10, Y9, Y12
-	VMAXPS     Y10, Y9, Y13
-	VMAXPS     Y9, Y10, Y9
-	VPAND      Y9, Y13, Y9
-	VBLENDVPS  Y11, Y12, Y9, Y9
+	VMOVUPS    96(R8), Y11
+	VPSLLD     $0x10, Y11, Y12
+	VPAND      Y0, Y11, Y11
+	VCMPPS     $0x03, Y12, Y9, Y13
+	VADDPS     Y12, Y9, Y14
+	VMAXPS     Y12, Y9, Y15
+	VMAXPS     Y9, Y12, Y9
+	VPAND      Y9, Y15, Y9
+	VBLENDVPS  Y13, Y14, Y9, Y9
 	VMOVAPS    Y9, Y9
+	VCMPPS     $0x03, Y11, Y10, Y12
+	VADDPS     Y11, Y10, Y13
+	VMAXPS     Y11, Y10, Y14
+	VMAXPS     Y10, Y11, Y10
+	VPAND      Y10, Y14, Y10
+	VBLENDVPS  Y12, Y13, Y10, Y10
+	VMOVAPS    Y10, Y10
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
 	JGE        many
 
 rest:
-	VCMPPS     $0x03, Y6, Y2, Y10
-	VADDPS     Y6, Y2, Y11
-	VMAXPS     Y6, Y2, Y12
-	VMAXPS     Y2, Y6, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VCMPPS     $0x03, Y7, Y3, Y6
-	VADDPS     Y7, Y3, Y10
-	VMAXPS     Y7, Y3, Y11
-	VMAXPS     Y3, Y7, Y3
-	VPAND      Y3, Y11, Y3
-	VBLENDVPS  Y6, Y10, Y3, Y3
-	VCMPPS     $0x03, Y8, Y4, Y6
-	VADDPS     Y8, Y4, Y7
-	VMAXPS     Y8, Y4, Y10
-	VMAXPS     Y4, Y8, Y4
-	VPAND      Y4, Y10, Y4
-	VBLENDVPS  Y6, Y7, Y4, Y4
-	VCMPPS     $0x03, Y9, Y5, Y6
-	VADDPS     Y9, Y5, Y7
-	VMAXPS     Y9, Y5, Y8
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y8, Y5
-	VBLENDVPS  Y6, Y7, Y5, Y5
-	VCMPPS     $0x03, Y4, Y2, Y6
-	VADDPS     Y4, Y2, Y7
-	VMAXPS     Y4, Y2, Y8
+	VCMPPS     $0x03, Y7, Y2, Y11
+	VADDPS     Y7, Y2, Y12
+	VMAXPS     Y7, Y2, Y13
+	VMAXPS     Y2, Y7, Y2
+	VPAND      Y2, Y13, Y2
+	VBLENDVPS  Y11, Y12, Y2, Y2
+	VCMPPS     $0x03, Y8, Y3, Y7
+	VADDPS     Y8, Y3, Y11
+	VMAXPS     Y8, Y3, Y12
+	VMAXPS     Y3, Y8, Y3
+	VPAND      Y3, Y12, Y3
+	VBLENDVPS  Y7, Y11, Y3, Y3
+	VCMPPS     $0x03, Y9, Y4, Y7
+	VADDPS     Y9, Y4, Y8
+	VMAXPS     Y9, Y4, Y11
+	VMAXPS     Y4, Y9, Y4
+	VPAND      Y4, Y11, Y4
+	VBLENDVPS  Y7, Y8, Y4, Y4
+	VCMPPS     $0x03, Y10, Y6, Y7
+	VADDPS     Y10, Y6, Y8
+	VMAXPS     Y10, Y6, Y9
+	VMAXPS     Y6, Y10, Y6
+	VPAND      Y6, Y9, Y6
+	VBLENDVPS  Y7, Y8, Y6, Y6
+	VCMPPS     $0x03, Y4, Y2, Y7
+	VADDPS     Y4, Y2, Y8
+	VMAXPS     Y4, Y2, Y9
 	VMAXPS     Y2, Y4, Y2
-	VPAND      Y2, Y8, Y2
-	VBLENDVPS  Y6, Y7, Y2, Y2
-	VCMPPS     $0x03, Y5, Y3, Y4
-	VADDPS     Y5, Y3, Y6
-	VMAXPS     Y5, Y3, Y7
-	VMAXPS     Y3, Y5, Y3
-	VPAND      Y3, Y7, Y3
-	VBLENDVPS  Y4, Y6, Y3, Y3
+	VPAND      Y2, Y9, Y2
+	VBLENDVPS  Y7, Y8, Y2, Y2
+	VCMPPS     $0x03, Y6, Y3, Y4
+	VADDPS     Y6, Y3, Y7
+	VMAXPS     Y6, Y3, Y8
+	VMAXPS     Y3, Y6, Y3
+	VPAND      Y3, Y8, Y3
+	VBLENDVPS  Y4, Y7, Y3, Y3
 	VPERM2F128 $0x20, Y3, Y2, Y4
 	VPERM2F128 $0x31, Y3, Y2, Y2
 	VCMPPS     $0x03, Y2, Y4, Y3
-	VADDPS     Y2, Y4, Y5
-	VMAXPS     Y2, Y4, Y6
+	VADDPS     Y2, Y4, Y6
+	VMAXPS     Y2, Y4, Y7
 	VMAXPS     Y4, Y2, Y2
-	VPAND      Y2, Y6, Y2
-	VBLENDVPS  Y3, Y5, Y2, Y2
+	VPAND      Y2, Y7, Y2
+	VBLENDVPS  Y3, Y6, Y2, Y2
 	VPERMILPS  $0x4e, Y2, Y3
 	VCMPPS     $0x03, Y3, Y2, Y4
-	VADDPS     Y3, Y2, Y5
-	VMAXPS     Y3, Y2, Y6
+	VADDPS     Y3, Y2, Y6
+	VMAXPS     Y3, Y2, Y7
 	VMAXPS     Y2, Y3, Y2
-	VPAND      Y2, Y6, Y2
-	VBLENDVPS  Y4, Y5, Y2, Y2
+	VPAND      Y2, Y7, Y2
+	VBLENDVPS  Y4, Y6, Y2, Y2
 	VPERMILPS  $0xb1, Y2, Y3
 	VCMPPS     $0x03, Y3, Y2, Y4
-	VADDPS     Y3, Y2, Y5
-	VMAXPS     Y3, Y2, Y6
+	VADDPS     Y3, Y2, Y6
+	VMAXPS     Y3, Y2, Y7
 	VMAXPS     Y2, Y3, Y2
-	VPAND      Y2, Y6, Y2
-	VBLENDVPS  Y4, Y5, Y2, Y2
+	VPAND      Y2, Y7, Y2
+	VBLENDVPS  Y4, Y6, Y2, Y2
 	VPERM2F128 $0x01, Y2, Y2, Y3
 	VCMPPS     $0x03, Y3, Y2, Y4
-	VADDPS     Y3, Y2, Y5
-	VMAXPS     Y3, Y2, Y6
+	VADDPS     Y3, Y2, Y6
+	VMAXPS     Y3, Y2, Y7
 	VMAXPS     Y2, Y3, Y2
-	VPAND      Y2, Y6, Y2
-	VBLENDVPS  Y4, Y5, Y2, Y2
+	VPAND      Y2, Y7, Y2
+	VBLENDVPS  Y4, Y6, Y2, Y2
 	VCMPPS     $0x03, Y2, Y1, Y3
 	VADDPS     Y2, Y1, Y4
-	VMAXPS     Y2, Y1, Y5
+	VMAXPS     Y2, Y1, Y6
 	VMAXPS     Y1, Y2, Y2
-	VPAND      Y2, Y5, Y2
+	VPAND      Y2, Y6, Y2
 	VBLENDVPS  Y3, Y4, Y2, Y2
 	VMOVSS     X2, (DX)
 	ADDQ       $+4, DX
@@ -69223,125 +68951,69 @@ done:
 	RET
 
 // func leastBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·leastBf16AVX2(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Y0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	VMOVUPS all32_7f800000<>+0(SB), Y1
-	VMOVUPS all32_7f800000<>+0(SB), Y2
-	VMOVUPS all32_7f800000<>+0(SB), Y3
-	VMOVUPS all32_7f800000<>+0(SB), Y4
-	VMOVUPS all32_7f800000<>+0(SB), Y5
-	VMOVUPS all32_7f800000<>+0(SB), Y6
-	VMOVUPS all32_7f800000<>+0(SB), Y7
-	VMOVUPS all32_7f800000<>+0(SB), Y8
-	CMPQ    AX, $+64
-	JLT     usual_rest
+	VMOVUPS      all32_ffff0000<>+0(SB), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	VPBROADCASTW (CX), Y1
+	VMOVUPS      Y1, Y2
+	VMOVUPS      Y1, Y3
+	VMOVUPS      Y1, Y1
+	CMPQ         AX, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VMOVUPS    (CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y9, Y10, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y10, Y1, Y11
-	VMINPS     Y1, Y10, Y1
-	VPOR       Y1, Y11, Y1
-	VMOVAPS    Y1, Y1
-	VMINPS     Y9, Y2, Y10
-	VMINPS     Y2, Y9, Y2
-	VPOR       Y2, Y10, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y9, Y10, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y10, Y3, Y11
-	VMINPS     Y3, Y10, Y3
-	VPOR       Y3, Y11, Y3
-	VMOVAPS    Y3, Y3
-	VMINPS     Y9, Y4, Y10
-	VMINPS     Y4, Y9, Y4
-	VPOR       Y4, Y10, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    64(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y9, Y10, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y10, Y5, Y11
-	VMINPS     Y5, Y10, Y5
-	VPOR       Y5, Y11, Y5
-	VMOVAPS    Y5, Y5
-	VMINPS     Y9, Y6, Y10
-	VMINPS     Y6, Y9, Y6
-	VPOR       Y6, Y10, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    96(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y9, Y10, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y10, Y7, Y11
-	VMINPS     Y7, Y10, Y7
-	VPOR       Y7, Y11, Y7
-	VMOVAPS    Y7, Y7
-	VMINPS     Y9, Y8, Y10
-	VMINPS     Y8, Y9, Y8
-	VPOR       Y8, Y10, Y8
-	VMOVAPS    Y8, Y8
+	VMOVUPS    (CX), Y4
+	VPMAXSW    Y4, Y2, Y2
+	VPMAXUW    Y4, Y3, Y3
+	VPMINUW    Y4, Y1, Y1
+	VMOVUPS    32(CX), Y4
+	VPMAXSW    Y4, Y2, Y2
+	VPMAXUW    Y4, Y3, Y3
+	VPMINUW    Y4, Y1, Y1
+	VMOVUPS    64(CX), Y4
+	VPMAXSW    Y4, Y2, Y2
+	VPMAXUW    Y4, Y3, Y3
+	VPMINUW    Y4, Y1, Y1
+	VMOVUPS    96(CX), Y4
+	VPMAXSW    Y4, Y2, Y2
+	VPMAXUW    Y4, Y3, Y3
+	VPMINUW    Y4, Y1, Y1
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
-	VMINPS     Y5, Y1, Y0
-	VMINPS     Y1, Y5, Y1
-	VPOR       Y1, Y0, Y0
-	VMINPS     Y6, Y2, Y1
-	VMINPS     Y2, Y6, Y2
-	VPOR       Y2, Y1, Y1
-	VMINPS     Y7, Y3, Y2
-	VMINPS     Y3, Y7, Y3
-	VPOR       Y3, Y2, Y2
-	VMINPS     Y8, Y4, Y3
-	VMINPS     Y4, Y8, Y4
-	VPOR       Y4, Y3, Y3
-	VMINPS     Y2, Y0, Y4
-	VMINPS     Y0, Y2, Y0
-	VPOR       Y0, Y4, Y0
-	VMINPS     Y3, Y1, Y2
-	VMINPS     Y1, Y3, Y1
-	VPOR       Y1, Y2, Y1
-	VPERM2F128 $0x20, Y1, Y0, Y2
-	VPERM2F128 $0x31, Y1, Y0, Y0
-	VMINPS     Y0, Y2, Y1
-	VMINPS     Y2, Y0, Y0
-	VPOR       Y0, Y1, Y0
-	VPERMILPS  $0x4e, Y0, Y1
-	VMINPS     Y1, Y0, Y2
-	VMINPS     Y0, Y1, Y0
-	VPOR       Y0, Y2, Y0
-	VPERMILPS  $0xb1, Y0, Y1
-	VMINPS     Y1, Y0, Y2
-	VMINPS     Y0, Y1, Y0
-	VPOR       Y0, Y2, Y0
-	VPERM2F128 $0x01, Y0, Y0, Y1
-	VMINPS     Y1, Y0, Y2
-	VMINPS     Y0, Y1, Y0
-	VPOR       Y0, Y2, Y0
-	MOVQ       d+8(FP), AX
-	VMOVSS     X0, (AX)
-	JMP        done
+codes_rest:
+	VEXTRACTI128 $0x01, Y2, X4
+	VPMAXSW      X4, X2, X2
+	VPXOR        all32_7fff7fff<>+0(SB), Y2, Y2
+	VPHMINPOSUW  X2, X2
+	VPEXTRW      $0x00, X2, AX
+	VEXTRACTI128 $0x01, Y3, X2
+	VPMAXUW      X2, X3, X3
+	VPXOR        all32_ffffffff<>+0(SB), Y3, Y2
+	VPHMINPOSUW  X2, X2
+	VPEXTRW      $0x00, X2, CX
+	CMPL         AX, $+127
+	JLT          nan
+	CMPL         CX, $+127
+	JLT          nan
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMINUW      X0, X1, X1
+	VPHMINPOSUW  X1, X0
+	VPEXTRW      $0x00, X0, AX
+	XORL         $+65535, CX
+	TESTL        $+32768, CX
+	CMOVLEQ      AX, CX
+	SHLL         $0x10, CX
+	VMOVD        CX, X0
+	MOVQ         d+8(FP), AX
+	VMOVSS       X0, (AX)
+	JMP          done
 
 nan:
 	MOVQ    n+0(FP), AX
@@ -69507,7 +69179,7 @@ done:
 	RET
 
 // func leastRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·leastRowsBf16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ffff0000<>+0(SB), Y0
 	MOVQ    n+0(FP), AX
@@ -69520,131 +69192,75 @@ TEXT ·leastRowsBf16AVX2(SB), NOSPLIT, $0-40
 	SHLQ    $0x01, SI
 
 row:
-	MOVQ    AX, DI
-	MOVQ    CX, R8
-	VMOVUPS all32_7f800000<>+0(SB), Y2
-	VMOVUPS all32_7f800000<>+0(SB), Y3
-	VMOVUPS all32_7f800000<>+0(SB), Y4
-	VMOVUPS all32_7f800000<>+0(SB), Y5
-	VMOVUPS all32_7f800000<>+0(SB), Y6
-	VMOVUPS all32_7f800000<>+0(SB), Y7
-	VMOVUPS all32_7f800000<>+0(SB), Y8
-	VMOVUPS all32_7f800000<>+0(SB), Y9
-	CMPQ    DI, $+64
-	JLT     usual_rest
+	MOVQ         AX, DI
+	MOVQ         CX, R8
+	VPBROADCASTW (R8), Y2
+	VMOVUPS      Y2, Y3
+	VMOVUPS      Y2, Y4
+	VMOVUPS      Y2, Y2
+	CMPQ         DI, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
-	VMOVUPS    (R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VCMPPS     $0x03, Y10, Y11, Y12
-	VPTEST     Y12, Y12
-	JNZ        nan
-	VMINPS     Y11, Y2, Y12
-	VMINPS     Y2, Y11, Y2
-	VPOR       Y2, Y12, Y2
-	VMOVAPS    Y2, Y2
-	VMINPS     Y10, Y3, Y11
-	VMINPS     Y3, Y10, Y3
-	VPOR       Y3, Y11, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    32(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VCMPPS     $0x03, Y10, Y11, Y12
-	VPTEST     Y12, Y12
-	JNZ        nan
-	VMINPS     Y11, Y4, Y12
-	VMINPS     Y4, Y11, Y4
-	VPOR       Y4, Y12, Y4
-	VMOVAPS    Y4, Y4
-	VMINPS     Y10, Y5, Y11
-	VMINPS     Y5, Y10, Y5
-	VPOR       Y5, Y11, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    64(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VCMPPS     $0x03, Y10, Y11, Y12
-	VPTEST     Y12, Y12
-	JNZ        nan
-	VMINPS     Y11, Y6, Y12
-	VMINPS     Y6, Y11, Y6
-	VPOR       Y6, Y12, Y6
-	VMOVAPS    Y6, Y6
-	VMINPS     Y10, Y7, Y11
-	VMINPS     Y7, Y10, Y7
-	VPOR       Y7, Y11, Y7
-	VMOVAPS    Y7, Y7
-	VMOVUPS    96(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VCMPPS     $0x03, Y10, Y11, Y12
-	VPTEST     Y12, Y12
-	JNZ        nan
-	VMINPS     Y11, Y8, Y12
-	VMINPS     Y8, Y11, Y8
-	VPOR       Y8, Y12, Y8
-	VMOVAPS    Y8, Y8
-	VMINPS     Y10, Y9, Y11
-	VMINPS     Y9, Y10, Y9
-	VPOR       Y9, Y11, Y9
-	VMOVAPS    Y9, Y9
+	VMOVUPS    (R8), Y6
+	VPMAXSW    Y6, Y3, Y3
+	VPMAXUW    Y6, Y4, Y4
+	VPMINUW    Y6, Y2, Y2
+	VMOVUPS    32(R8), Y6
+	VPMAXSW    Y6, Y3, Y3
+	VPMAXUW    Y6, Y4, Y4
+	VPMINUW    Y6, Y2, Y2
+	VMOVUPS    64(R8), Y6
+	VPMAXSW    Y6, Y3, Y3
+	VPMAXUW    Y6, Y4, Y4
+	VPMINUW    Y6, Y2, Y2
+	VMOVUPS    96(R8), Y6
+	VPMAXSW    Y6, Y3, Y3
+	VPMAXUW    Y6, Y4, Y4
+	VPMINUW    Y6, Y2, Y2
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
-	VMINPS     Y6, Y2, Y10
-	VMINPS     Y2, Y6, Y2
-	VPOR       Y2, Y10, Y2
-	VMINPS     Y7, Y3, Y6
-	VMINPS     Y3, Y7, Y3
-	VPOR       Y3, Y6, Y3
-	VMINPS     Y8, Y4, Y6
-	VMINPS     Y4, Y8, Y4
-	VPOR       Y4, Y6, Y4
-	VMINPS     Y9, Y5, Y6
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y6, Y5
-	VMINPS     Y4, Y2, Y6
-	VMINPS     Y2, Y4, Y2
-	VPOR       Y2, Y6, Y2
-	VMINPS     Y5, Y3, Y4
-	VMINPS     Y3, Y5, Y3
-	VPOR       Y3, Y4, Y3
-	VPERM2F128 $0x20, Y3, Y2, Y4
-	VPERM2F128 $0x31, Y3, Y2, Y2
-	VMINPS     Y2, Y4, Y3
-	VMINPS     Y4, Y2, Y2
-	VPOR       Y2, Y3, Y2
-	VPERMILPS  $0x4e, Y2, Y3
-	VMINPS     Y3, Y2, Y4
-	VMINPS     Y2, Y3, Y2
-	VPOR       Y2, Y4, Y2
-	VPERMILPS  $0xb1, Y2, Y3
-	VMINPS     Y3, Y2, Y4
-	VMINPS     Y2, Y3, Y2
-	VPOR       Y2, Y4, Y2
-	VPERM2F128 $0x01, Y2, Y2, Y3
-	VMINPS     Y3, Y2, Y4
-	VMINPS     Y2, Y3, Y2
-	VPOR       Y2, Y4, Y2
-	VCMPPS     $0x03, Y2, Y1, Y3
-	VADDPS     Y2, Y1, Y4
-	VMINPS     Y2, Y1, Y5
-	VMINPS     Y1, Y2, Y2
-	VPOR       Y2, Y5, Y2
-	VBLENDVPS  Y3, Y4, Y2, Y2
-	VMOVSS     X2, (DX)
-	ADDQ       $+4, DX
-	ADDQ       SI, CX
-	CMPQ       DX, BX
-	JLE        row
-	JMP        done
+codes_rest:
+	VEXTRACTI128 $0x01, Y3, X5
+	VPMAXSW      X5, X3, X3
+	VPXOR        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPHMINPOSUW  X3, X3
+	VPEXTRW      $0x00, X3, DI
+	VEXTRACTI128 $0x01, Y4, X3
+	VPMAXUW      X3, X4, X4
+	VPXOR        all32_ffffffff<>+0(SB), Y4, Y3
+	VPHMINPOSUW  X3, X3
+	VPEXTRW      $0x00, X3, R8
+	CMPL         DI, $+127
+	JLT          nan
+	CMPL         R8, $+127
+	JLT          nan
+	VEXTRACTI128 $0x01, Y2, X3
+	VPMINUW      X3, X2, X2
+	VPHMINPOSUW  X2, X2
+	VPEXTRW      $0x00, X2, DI
+	XORL         $+65535, R8
+	TESTL        $+32768, R8
+	CMOVLEQ      DI, R8
+	SHLL         $0x10, R8
+	VMOVD        R8, X5
+	VCMPPS       $0x03, Y5, Y1, Y2
+	VADDPS       Y5, Y1, Y3
+	VMINPS       Y5, Y1, Y4
+	VMINPS       Y1, Y5, Y6
+	VPOR         Y6, Y4, Y4
+	VBLENDVPS    Y2, Y3, Y4, Y2
+	VMOVSS       X2, (DX)
+	ADDQ         $+4, DX
+	ADDQ         SI, CX
+	CMPQ         DX, BX
+	JLE          row
+	JMP          done
 
 nan:
 	MOVQ    AX, DI
@@ -69652,54 +69268,44 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y2
 	VMOVUPS all32_7f800000<>+0(SB), Y3
 	VMOVUPS all32_7f800000<>+0(SB), Y4
-	VMOVUPS all32_7f800000<>+0(SB), Y5
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
 	VMOVUPS all32_7f800000<>+0(SB), Y8
 	VMOVUPS all32_7f800000<>+0(SB), Y9
+	VMOVUPS all32_7f800000<>+0(SB), Y10
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
-	VMOVUPS    (R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VCMPPS     $0x03, Y11, Y2, Y12
-	VADDPS     Y11, Y2, Y13
-	VMINPS     Y11, Y2, Y14
-	VMINPS     Y2, Y11, Y2
-	VPOR       Y2, Y14, Y2
-	VBLENDVPS  Y12, Y13, Y2, Y2
+	VMOVUPS    (R8), Y11
+	VPSLLD     $0x10, Y11, Y12
+	VPAND      Y0, Y11, Y11
+	VCMPPS     $0x03, Y12, Y2, Y13
+	VADDPS     Y12, Y2, Y14
+	VMINPS     Y12, Y2, Y15
+	VMINPS     Y2, Y12, Y2
+	VPOR       Y2, Y15, Y2
+	VBLENDVPS  Y13, Y14, Y2, Y2
 	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y10, Y3, Y11
-	VADDPS     Y10, Y3, Y12
-	VMINPS     Y10, Y3, Y13
-	VMINPS     Y3, Y10, Y3
-	VPOR       Y3, Y13, Y3
-	VBLENDVPS  Y11, Y12, Y3, Y3
+	VCMPPS     $0x03, Y11, Y3, Y12
+	VADDPS     Y11, Y3, Y13
+	VMINPS     Y11, Y3, Y14
+	VMINPS     Y3, Y11, Y3
+	VPOR       Y3, Y14, Y3
+	VBLENDVPS  Y12, Y13, Y3, Y3
 	VMOVAPS    Y3, Y3
-	VMOVUPS    32(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VCMPPS     $0x03, Y11, Y4, Y12
-	VADDPS     Y11, Y4, Y13
-	VMINPS     Y11, Y4, Y14
-	VMINPS     Y4, Y11, Y4
-	VPOR       Y4, Y14, Y4
-	VBLENDVPS  Y12, Y13, Y4, Y4
+	VMOVUPS    32(R8), Y11
+	VPSLLD     $0x10, Y11, Y12
+	VPAND      Y0, Y11, Y11
+	VCMPPS     $0x03, Y12, Y4, Y13
+	VADDPS     Y12, Y4, Y14
+	VMINPS     Y12, Y4, Y15
+	VMINPS     Y4, Y12, Y4
+	VPOR       Y4, Y15, Y4
+	VBLENDVPS  Y13, Y14, Y4, Y4
 	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y10, Y5, Y11
-	VADDPS     Y10, Y5, Y12
-	VMINPS     Y10, Y5, Y13
-	VMINPS     Y5, Y10, Y5
-	VPOR       Y5, Y13, Y5
-	VBLENDVPS  Y11, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    64(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
 	VCMPPS     $0x03, Y11, Y6, Y12
 	VADDPS     Y11, Y6, Y13
 	VMINPS     Y11, Y6, Y14
@@ -69707,16 +69313,16 @@ many:
 	VPOR       Y6, Y14, Y6
 	VBLENDVPS  Y12, Y13, Y6, Y6
 	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y10, Y7, Y11
-	VADDPS     Y10, Y7, Y12
-	VMINPS     Y10, Y7, Y13
-	VMINPS     Y7, Y10, Y7
-	VPOR       Y7, Y13, Y7
-	VBLENDVPS  Y11, Y12, Y7, Y7
+	VMOVUPS    64(R8), Y11
+	VPSLLD     $0x10, Y11, Y12
+	VPAND      Y0, Y11, Y11
+	VCMPPS     $0x03, Y12, Y7, Y13
+	VADDPS     Y12, Y7, Y14
+	VMINPS     Y12, Y7, Y15
+	VMINPS     Y7, Y12, Y7
+	VPOR       Y7, Y15, Y7
+	VBLENDVPS  Y13, Y14, Y7, Y7
 	VMOVAPS    Y7, Y7
-	VMOVUPS    96(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
 	VCMPPS     $0x03, Y11, Y8, Y12
 	VADDPS     Y11, Y8, Y13
 	VMINPS     Y11, Y8, Y14
@@ -69724,89 +69330,99 @@ many:
 	VPOR       Y8, Y14, Y8
 	VBLENDVPS  Y12, Y13, Y8, Y8
 	VMOVAPS    Y8, Y8
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VADDPS     Y10, Y9, Y12
-	VMINPS     Y10, Y9, Y13
-	VMINPS     Y9, Y10, Y9
-	VPOR       Y9, Y13, Y9
-	VBLENDVPS  Y11, Y12, Y9, Y9
+	VMOVUPS    96(R8), Y11
+	VPSLLD     $0x10, Y11, Y12
+	VPAND      Y0, Y11, Y11
+	VCMPPS     $0x03, Y12, Y9, Y13
+	VADDPS     Y12, Y9, Y14
+	VMINPS     Y12, Y9, Y15
+	VMINPS     Y9, Y12, Y9
+	VPOR       Y9, Y15, Y9
+	VBLENDVPS  Y13, Y14, Y9, Y9
 	VMOVAPS    Y9, Y9
+	VCMPPS     $0x03, Y11, Y10, Y12
+	VADDPS     Y11, Y10, Y13
+	VMINPS     Y11, Y10, Y14
+	VMINPS     Y10, Y11, Y10
+	VPOR       Y10, Y14, Y10
+	VBLENDVPS  Y12, Y13, Y10, Y10
+	VMOVAPS    Y10, Y10
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
 	JGE        many
 
 rest:
-	VCMPPS     $0x03, Y6, Y2, Y10
-	VADDPS     Y6, Y2, Y11
-	VMINPS     Y6, Y2, Y12
-	VMINPS     Y2, Y6, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VCMPPS     $0x03, Y7, Y3, Y6
-	VADDPS     Y7, Y3, Y10
-	VMINPS     Y7, Y3, Y11
-	VMINPS     Y3, Y7, Y3
-	VPOR       Y3, Y11, Y3
-	VBLENDVPS  Y6, Y10, Y3, Y3
-	VCMPPS     $0x03, Y8, Y4, Y6
-	VADDPS     Y8, Y4, Y7
-	VMINPS     Y8, Y4, Y10
-	VMINPS     Y4, Y8, Y4
-	VPOR       Y4, Y10, Y4
-	VBLENDVPS  Y6, Y7, Y4, Y4
-	VCMPPS     $0x03, Y9, Y5, Y6
-	VADDPS     Y9, Y5, Y7
-	VMINPS     Y9, Y5, Y8
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y8, Y5
-	VBLENDVPS  Y6, Y7, Y5, Y5
-	VCMPPS     $0x03, Y4, Y2, Y6
-	VADDPS     Y4, Y2, Y7
-	VMINPS     Y4, Y2, Y8
+	VCMPPS     $0x03, Y7, Y2, Y11
+	VADDPS     Y7, Y2, Y12
+	VMINPS     Y7, Y2, Y13
+	VMINPS     Y2, Y7, Y2
+	VPOR       Y2, Y13, Y2
+	VBLENDVPS  Y11, Y12, Y2, Y2
+	VCMPPS     $0x03, Y8, Y3, Y7
+	VADDPS     Y8, Y3, Y11
+	VMINPS     Y8, Y3, Y12
+	VMINPS     Y3, Y8, Y3
+	VPOR       Y3, Y12, Y3
+	VBLENDVPS  Y7, Y11, Y3, Y3
+	VCMPPS     $0x03, Y9, Y4, Y7
+	VADDPS     Y9, Y4, Y8
+	VMINPS     Y9, Y4, Y11
+	VMINPS     Y4, Y9, Y4
+	VPOR       Y4, Y11, Y4
+	VBLENDVPS  Y7, Y8, Y4, Y4
+	VCMPPS     $0x03, Y10, Y6, Y7
+	VADDPS     Y10, Y6, Y8
+	VMINPS     Y10, Y6, Y9
+	VMINPS     Y6, Y10, Y6
+	VPOR       Y6, Y9, Y6
+	VBLENDVPS  Y7, Y8, Y6, Y6
+	VCMPPS     $0x03, Y4, Y2, Y7
+	VADDPS     Y4, Y2, Y8
+	VMINPS     Y4, Y2, Y9
 	VMINPS     Y2, Y4, Y2
-	VPOR       Y2, Y8, Y2
-	VBLENDVPS  Y6, Y7, Y2, Y2
-	VCMPPS     $0x03, Y5, Y3, Y4
-	VADDPS     Y5, Y3, Y6
-	VMINPS     Y5, Y3, Y7
-	VMINPS     Y3, Y5, Y3
-	VPOR       Y3, Y7, Y3
-	VBLENDVPS  Y4, Y6, Y3, Y3
+	VPOR       Y2, Y9, Y2
+	VBLENDVPS  Y7, Y8, Y2, Y2
+	VCMPPS     $0x03, Y6, Y3, Y4
+	VADDPS     Y6, Y3, Y7
+	VMINPS     Y6, Y3, Y8
+	VMINPS     Y3, Y6, Y3
+	VPOR       Y3, Y8, Y3
+	VBLENDVPS  Y4, Y7, Y3, Y3
 	VPERM2F128 $0x20, Y3, Y2, Y4
 	VPERM2F128 $0x31, Y3, Y2, Y2
 	VCMPPS     $0x03, Y2, Y4, Y3
-	VADDPS     Y2, Y4, Y5
-	VMINPS     Y2, Y4, Y6
+	VADDPS     Y2, Y4, Y6
+	VMINPS     Y2, Y4, Y7
 	VMINPS     Y4, Y2, Y2
-	VPOR       Y2, Y6, Y2
-	VBLENDVPS  Y3, Y5, Y2, Y2
+	VPOR       Y2, Y7, Y2
+	VBLENDVPS  Y3, Y6, Y2, Y2
 	VPERMILPS  $0x4e, Y2, Y3
 	VCMPPS     $0x03, Y3, Y2, Y4
-	VADDPS     Y3, Y2, Y5
-	VMINPS     Y3, Y2, Y6
+	VADDPS     Y3, Y2, Y6
+	VMINPS     Y3, Y2, Y7
 	VMINPS     Y2, Y3, Y2
-	VPOR       Y2, Y6, Y2
-	VBLENDVPS  Y4, Y5, Y2, Y2
+	VPOR       Y2, Y7, Y2
+	VBLENDVPS  Y4, Y6, Y2, Y2
 	VPERMILPS  $0xb1, Y2, Y3
 	VCMPPS     $0x03, Y3, Y2, Y4
-	VADDPS     Y3, Y2, Y5
-	VMINPS     Y3, Y2, Y6
+	VADDPS     Y3, Y2, Y6
+	VMINPS     Y3, Y2, Y7
 	VMINPS     Y2, Y3, Y2
-	VPOR       Y2, Y6, Y2
-	VBLENDVPS  Y4, Y5, Y2, Y2
+	VPOR       Y2, Y7, Y2
+	VBLENDVPS  Y4, Y6, Y2, Y2
 	VPERM2F128 $0x01, Y2, Y2, Y3
 	VCMPPS     $0x03, Y3, Y2, Y4
-	VADDPS     Y3, Y2, Y5
-	VMINPS     Y3, Y2, Y6
+	VADDPS     Y3, Y2, Y6
+	VMINPS     Y3, Y2, Y7
 	VMINPS     Y2, Y3, Y2
-	VPOR       Y2, Y6, Y2
-	VBLENDVPS  Y4, Y5, Y2, Y2
+	VPOR       Y2, Y7, Y2
+	VBLENDVPS  Y4, Y6, Y2, Y2
 	VCMPPS     $0x03, Y2, Y1, Y3
 	VADDPS     Y2, Y1, Y4
-	VMINPS     Y2, Y1, Y5
+	VMINPS     Y2, Y1, Y6
 	VMINPS     Y1, Y2, Y2
-	VPOR       Y2, Y5, Y2
+	VPOR       Y2, Y6, Y2
 	VBLENDVPS  Y3, Y4, Y2, Y2
 	VMOVSS     X2, (DX)
 	ADDQ       $+4, DX
@@ -69967,118 +69583,68 @@ rest:
 	RET
 
 // func greatestF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C, MMX+
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
 TEXT ·greatestF16AVX2(SB), NOSPLIT, $0-40
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	VMOVUPS all32_ff800000<>+0(SB), Y0
-	VMOVUPS all32_ff800000<>+0(SB), Y1
-	VMOVUPS all32_ff800000<>+0(SB), Y2
-	VMOVUPS all32_ff800000<>+0(SB), Y3
-	VMOVUPS all32_ff800000<>+0(SB), Y4
-	VMOVUPS all32_ff800000<>+0(SB), Y5
-	VMOVUPS all32_ff800000<>+0(SB), Y6
-	VMOVUPS all32_ff800000<>+0(SB), Y7
-	CMPQ    AX, $+64
-	JLT     usual_rest
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	VPBROADCASTW (CX), Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      Y0, Y2
+	VMOVUPS      Y0, Y0
+	CMPQ         AX, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VCVTPH2PS  (CX), Y8
-	VCVTPH2PS  16(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPS     Y8, Y0, Y10
-	VMAXPS     Y0, Y8, Y0
-	VPAND      Y0, Y10, Y0
-	VMOVAPS    Y0, Y0
-	VMAXPS     Y9, Y1, Y8
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y8, Y1
-	VMOVAPS    Y1, Y1
-	VCVTPH2PS  32(CX), Y8
-	VCVTPH2PS  48(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPS     Y8, Y2, Y10
-	VMAXPS     Y2, Y8, Y2
-	VPAND      Y2, Y10, Y2
-	VMOVAPS    Y2, Y2
-	VMAXPS     Y9, Y3, Y8
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y8, Y3
-	VMOVAPS    Y3, Y3
-	VCVTPH2PS  64(CX), Y8
-	VCVTPH2PS  80(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPS     Y8, Y4, Y10
-	VMAXPS     Y4, Y8, Y4
-	VPAND      Y4, Y10, Y4
-	VMOVAPS    Y4, Y4
-	VMAXPS     Y9, Y5, Y8
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y8, Y5
-	VMOVAPS    Y5, Y5
-	VCVTPH2PS  96(CX), Y8
-	VCVTPH2PS  112(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPS     Y8, Y6, Y10
-	VMAXPS     Y6, Y8, Y6
-	VPAND      Y6, Y10, Y6
-	VMOVAPS    Y6, Y6
-	VMAXPS     Y9, Y7, Y8
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y8, Y7
-	VMOVAPS    Y7, Y7
+	VMOVUPS    (CX), Y3
+	VPMAXSW    Y3, Y1, Y1
+	VPMAXUW    Y3, Y2, Y2
+	VPMINUW    Y3, Y0, Y0
+	VMOVUPS    32(CX), Y3
+	VPMAXSW    Y3, Y1, Y1
+	VPMAXUW    Y3, Y2, Y2
+	VPMINUW    Y3, Y0, Y0
+	VMOVUPS    64(CX), Y3
+	VPMAXSW    Y3, Y1, Y1
+	VPMAXUW    Y3, Y2, Y2
+	VPMINUW    Y3, Y0, Y0
+	VMOVUPS    96(CX), Y3
+	VPMAXSW    Y3, Y1, Y1
+	VPMAXUW    Y3, Y2, Y2
+	VPMINUW    Y3, Y0, Y0
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
-	VMAXPS     Y4, Y0, Y8
-	VMAXPS     Y0, Y4, Y0
-	VPAND      Y0, Y8, Y0
-	VMAXPS     Y5, Y1, Y4
-	VMAXPS     Y1, Y5, Y1
-	VPAND      Y1, Y4, Y1
-	VMAXPS     Y6, Y2, Y4
-	VMAXPS     Y2, Y6, Y2
-	VPAND      Y2, Y4, Y2
-	VMAXPS     Y7, Y3, Y4
-	VMAXPS     Y3, Y7, Y3
-	VPAND      Y3, Y4, Y3
-	VMAXPS     Y2, Y0, Y4
-	VMAXPS     Y0, Y2, Y0
-	VPAND      Y0, Y4, Y0
-	VMAXPS     Y3, Y1, Y2
-	VMAXPS     Y1, Y3, Y1
-	VPAND      Y1, Y2, Y1
-	VMAXPS     Y1, Y0, Y2
-	VMAXPS     Y0, Y1, Y0
-	VPAND      Y0, Y2, Y0
-	VPERM2F128 $0x01, Y0, Y0, Y1
-	VMAXPS     Y1, Y0, Y2
-	VMAXPS     Y0, Y1, Y0
-	VPAND      Y0, Y2, Y0
-	VPERMILPS  $0x4e, Y0, Y1
-	VMAXPS     Y1, Y0, Y2
-	VMAXPS     Y0, Y1, Y0
-	VPAND      Y0, Y2, Y0
-	VPERMILPS  $0xb1, Y0, Y1
-	VMAXPS     Y1, Y0, Y2
-	VMAXPS     Y0, Y1, Y0
-	VPAND      Y0, Y2, Y0
-	MOVQ       d+8(FP), AX
-	VMOVSS     X0, (AX)
-	JMP        done
+codes_rest:
+	VEXTRACTI128 $0x01, Y1, X3
+	VPMAXSW      X3, X1, X1
+	VPXOR        all32_7fff7fff<>+0(SB), Y1, Y1
+	VPHMINPOSUW  X1, X1
+	VPEXTRW      $0x00, X1, AX
+	VEXTRACTI128 $0x01, Y2, X1
+	VPMAXUW      X1, X2, X2
+	VPXOR        all32_ffffffff<>+0(SB), Y2, Y1
+	VPHMINPOSUW  X1, X1
+	VPEXTRW      $0x00, X1, CX
+	CMPL         AX, $+1023
+	JLT          nan
+	CMPL         CX, $+1023
+	JLT          nan
+	VEXTRACTI128 $0x01, Y0, X1
+	VPMINUW      X1, X0, X0
+	VPHMINPOSUW  X0, X0
+	VPEXTRW      $0x00, X0, CX
+	XORL         $+32767, AX
+	TESTL        $+32768, AX
+	CMOVLNE      CX, AX
+	VMOVD        AX, X0
+	VCVTPH2PS    X0, X0
+	MOVQ         d+8(FP), AX
+	VMOVSS       X0, (AX)
+	JMP          done
 
 nan:
 	MOVQ    n+0(FP), AX
@@ -70238,7 +69804,7 @@ done:
 	RET
 
 // func greatestRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C, MMX+
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
 TEXT ·greatestRowsF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ   n+0(FP), AX
 	MOVQ   a+16(FP), CX
@@ -70250,125 +69816,75 @@ TEXT ·greatestRowsF16AVX2(SB), NOSPLIT, $0-40
 	SHLQ   $0x01, SI
 
 row:
-	MOVQ    AX, DI
-	MOVQ    CX, R8
-	VMOVUPS all32_ff800000<>+0(SB), Y1
-	VMOVUPS all32_ff800000<>+0(SB), Y2
-	VMOVUPS all32_ff800000<>+0(SB), Y3
-	VMOVUPS all32_ff800000<>+0(SB), Y4
-	VMOVUPS all32_ff800000<>+0(SB), Y5
-	VMOVUPS all32_ff800000<>+0(SB), Y6
-	VMOVUPS all32_ff800000<>+0(SB), Y7
-	VMOVUPS all32_ff800000<>+0(SB), Y8
-	CMPQ    DI, $+64
-	JLT     usual_rest
+	MOVQ         AX, DI
+	MOVQ         CX, R8
+	VPBROADCASTW (R8), Y1
+	VMOVUPS      Y1, Y2
+	VMOVUPS      Y1, Y3
+	VMOVUPS      Y1, Y1
+	CMPQ         DI, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
-	VCVTPH2PS  (R8), Y9
-	VCVTPH2PS  16(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y9, Y1, Y11
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y11, Y1
-	VMOVAPS    Y1, Y1
-	VMAXPS     Y10, Y2, Y9
-	VMAXPS     Y2, Y10, Y2
-	VPAND      Y2, Y9, Y2
-	VMOVAPS    Y2, Y2
-	VCVTPH2PS  32(R8), Y9
-	VCVTPH2PS  48(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y9, Y3, Y11
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y11, Y3
-	VMOVAPS    Y3, Y3
-	VMAXPS     Y10, Y4, Y9
-	VMAXPS     Y4, Y10, Y4
-	VPAND      Y4, Y9, Y4
-	VMOVAPS    Y4, Y4
-	VCVTPH2PS  64(R8), Y9
-	VCVTPH2PS  80(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y9, Y5, Y11
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y11, Y5
-	VMOVAPS    Y5, Y5
-	VMAXPS     Y10, Y6, Y9
-	VMAXPS     Y6, Y10, Y6
-	VPAND      Y6, Y9, Y6
-	VMOVAPS    Y6, Y6
-	VCVTPH2PS  96(R8), Y9
-	VCVTPH2PS  112(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y9, Y7, Y11
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y11, Y7
-	VMOVAPS    Y7, Y7
-	VMAXPS     Y10, Y8, Y9
-	VMAXPS     Y8, Y10, Y8
-	VPAND      Y8, Y9, Y8
-	VMOVAPS    Y8, Y8
+	VMOVUPS    (R8), Y5
+	VPMAXSW    Y5, Y2, Y2
+	VPMAXUW    Y5, Y3, Y3
+	VPMINUW    Y5, Y1, Y1
+	VMOVUPS    32(R8), Y5
+	VPMAXSW    Y5, Y2, Y2
+	VPMAXUW    Y5, Y3, Y3
+	VPMINUW    Y5, Y1, Y1
+	VMOVUPS    64(R8), Y5
+	VPMAXSW    Y5, Y2, Y2
+	VPMAXUW    Y5, Y3, Y3
+	VPMINUW    Y5, Y1, Y1
+	VMOVUPS    96(R8), Y5
+	VPMAXSW    Y5, Y2, Y2
+	VPMAXUW    Y5, Y3, Y3
+	VPMINUW    Y5, Y1, Y1
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
-	VMAXPS     Y5, Y1, Y9
-	VMAXPS     Y1, Y5, Y1
-	VPAND      Y1, Y9, Y1
-	VMAXPS     Y6, Y2, Y5
-	VMAXPS     Y2, Y6, Y2
-	VPAND      Y2, Y5, Y2
-	VMAXPS     Y7, Y3, Y5
-	VMAXPS     Y3, Y7, Y3
-	VPAND      Y3, Y5, Y3
-	VMAXPS     Y8, Y4, Y5
-	VMAXPS     Y4, Y8, Y4
-	VPAND      Y4, Y5, Y4
-	VMAXPS     Y3, Y1, Y5
-	VMAXPS     Y1, Y3, Y1
-	VPAND      Y1, Y5, Y1
-	VMAXPS     Y4, Y2, Y3
-	VMAXPS     Y2, Y4, Y2
-	VPAND      Y2, Y3, Y2
-	VMAXPS     Y2, Y1, Y3
-	VMAXPS     Y1, Y2, Y1
-	VPAND      Y1, Y3, Y1
-	VPERM2F128 $0x01, Y1, Y1, Y2
-	VMAXPS     Y2, Y1, Y3
-	VMAXPS     Y1, Y2, Y1
-	VPAND      Y1, Y3, Y1
-	VPERMILPS  $0x4e, Y1, Y2
-	VMAXPS     Y2, Y1, Y3
-	VMAXPS     Y1, Y2, Y1
-	VPAND      Y1, Y3, Y1
-	VPERMILPS  $0xb1, Y1, Y2
-	VMAXPS     Y2, Y1, Y3
-	VMAXPS     Y1, Y2, Y1
-	VPAND      Y1, Y3, Y1
-	VCMPPS     $0x03, Y1, Y0, Y2
-	VADDPS     Y1, Y0, Y3
-	VMAXPS     Y1, Y0, Y4
-	VMAXPS     Y0, Y1, Y1
-	VPAND      Y1, Y4, Y1
-	VBLENDVPS  Y2, Y3, Y1, Y1
-	VMOVSS     X1, (DX)
-	ADDQ       $+4, DX
-	ADDQ       SI, CX
-	CMPQ       DX, BX
-	JLE        row
-	JMP        done
+codes_rest:
+	VEXTRACTI128 $0x01, Y2, X4
+	VPMAXSW      X4, X2, X2
+	VPXOR        all32_7fff7fff<>+0(SB), Y2, Y2
+	VPHMINPOSUW  X2, X2
+	VPEXTRW      $0x00, X2, DI
+	VEXTRACTI128 $0x01, Y3, X2
+	VPMAXUW      X2, X3, X3
+	VPXOR        all32_ffffffff<>+0(SB), Y3, Y2
+	VPHMINPOSUW  X2, X2
+	VPEXTRW      $0x00, X2, R8
+	CMPL         DI, $+1023
+	JLT          nan
+	CMPL         R8, $+1023
+	JLT          nan
+	VEXTRACTI128 $0x01, Y1, X2
+	VPMINUW      X2, X1, X1
+	VPHMINPOSUW  X1, X1
+	VPEXTRW      $0x00, X1, R8
+	XORL         $+32767, DI
+	TESTL        $+32768, DI
+	CMOVLNE      R8, DI
+	VMOVD        DI, X4
+	VCVTPH2PS    X4, X4
+	VCMPPS       $0x03, Y4, Y0, Y1
+	VADDPS       Y4, Y0, Y2
+	VMAXPS       Y4, Y0, Y3
+	VMAXPS       Y0, Y4, Y5
+	VPAND        Y5, Y3, Y3
+	VBLENDVPS    Y1, Y2, Y3, Y1
+	VMOVSS       X1, (DX)
+	ADDQ         $+4, DX
+	ADDQ         SI, CX
+	CMPQ         DX, BX
+	JLE          row
+	JMP          done
 
 nan:
 	MOVQ    AX, DI
@@ -70376,155 +69892,155 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y1
 	VMOVUPS all32_ff800000<>+0(SB), Y2
 	VMOVUPS all32_ff800000<>+0(SB), Y3
-	VMOVUPS all32_ff800000<>+0(SB), Y4
 	VMOVUPS all32_ff800000<>+0(SB), Y5
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
 	VMOVUPS all32_ff800000<>+0(SB), Y8
+	VMOVUPS all32_ff800000<>+0(SB), Y9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
-	VCVTPH2PS  (R8), Y9
-	VCVTPH2PS  16(R8), Y10
-	VCMPPS     $0x03, Y9, Y1, Y11
-	VADDPS     Y9, Y1, Y12
-	VMAXPS     Y9, Y1, Y13
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y13, Y1
-	VBLENDVPS  Y11, Y12, Y1, Y1
+	VCVTPH2PS  (R8), Y10
+	VCVTPH2PS  16(R8), Y11
+	VCMPPS     $0x03, Y10, Y1, Y12
+	VADDPS     Y10, Y1, Y13
+	VMAXPS     Y10, Y1, Y14
+	VMAXPS     Y1, Y10, Y1
+	VPAND      Y1, Y14, Y1
+	VBLENDVPS  Y12, Y13, Y1, Y1
 	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y10, Y2, Y9
-	VADDPS     Y10, Y2, Y11
-	VMAXPS     Y10, Y2, Y12
-	VMAXPS     Y2, Y10, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPS  Y9, Y11, Y2, Y2
+	VCMPPS     $0x03, Y11, Y2, Y10
+	VADDPS     Y11, Y2, Y12
+	VMAXPS     Y11, Y2, Y13
+	VMAXPS     Y2, Y11, Y2
+	VPAND      Y2, Y13, Y2
+	VBLENDVPS  Y10, Y12, Y2, Y2
 	VMOVAPS    Y2, Y2
-	VCVTPH2PS  32(R8), Y9
-	VCVTPH2PS  48(R8), Y10
-	VCMPPS     $0x03, Y9, Y3, Y11
-	VADDPS     Y9, Y3, Y12
-	VMAXPS     Y9, Y3, Y13
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y13, Y3
-	VBLENDVPS  Y11, Y12, Y3, Y3
+	VCVTPH2PS  32(R8), Y10
+	VCVTPH2PS  48(R8), Y11
+	VCMPPS     $0x03, Y10, Y3, Y12
+	VADDPS     Y10, Y3, Y13
+	VMAXPS     Y10, Y3, Y14
+	VMAXPS     Y3, Y10, Y3
+	VPAND      Y3, Y14, Y3
+	VBLENDVPS  Y12, Y13, Y3, Y3
 	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y10, Y4, Y9
-	VADDPS     Y10, Y4, Y11
-	VMAXPS     Y10, Y4, Y12
-	VMAXPS     Y4, Y10, Y4
-	VPAND      Y4, Y12, Y4
-	VBLENDVPS  Y9, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCVTPH2PS  64(R8), Y9
-	VCVTPH2PS  80(R8), Y10
-	VCMPPS     $0x03, Y9, Y5, Y11
-	VADDPS     Y9, Y5, Y12
-	VMAXPS     Y9, Y5, Y13
-	VMAXPS     Y5, Y9, Y5
+	VCMPPS     $0x03, Y11, Y5, Y10
+	VADDPS     Y11, Y5, Y12
+	VMAXPS     Y11, Y5, Y13
+	VMAXPS     Y5, Y11, Y5
 	VPAND      Y5, Y13, Y5
-	VBLENDVPS  Y11, Y12, Y5, Y5
+	VBLENDVPS  Y10, Y12, Y5, Y5
 	VMOVAPS    Y5, Y5
-	VCMPPS     $0x03, Y10, Y6, Y9
-	VADDPS     Y10, Y6, Y11
-	VMAXPS     Y10, Y6, Y12
+	VCVTPH2PS  64(R8), Y10
+	VCVTPH2PS  80(R8), Y11
+	VCMPPS     $0x03, Y10, Y6, Y12
+	VADDPS     Y10, Y6, Y13
+	VMAXPS     Y10, Y6, Y14
 	VMAXPS     Y6, Y10, Y6
-	VPAND      Y6, Y12, Y6
-	VBLENDVPS  Y9, Y11, Y6, Y6
+	VPAND      Y6, Y14, Y6
+	VBLENDVPS  Y12, Y13, Y6, Y6
 	VMOVAPS    Y6, Y6
-	VCVTPH2PS  96(R8), Y9
-	VCVTPH2PS  112(R8), Y10
-	VCMPPS     $0x03, Y9, Y7, Y11
-	VADDPS     Y9, Y7, Y12
-	VMAXPS     Y9, Y7, Y13
-	VMAXPS     Y7, Y9, Y7
+	VCMPPS     $0x03, Y11, Y7, Y10
+	VADDPS     Y11, Y7, Y12
+	VMAXPS     Y11, Y7, Y13
+	VMAXPS     Y7, Y11, Y7
 	VPAND      Y7, Y13, Y7
-	VBLENDVPS  Y11, Y12, Y7, Y7
+	VBLENDVPS  Y10, Y12, Y7, Y7
 	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y10, Y8, Y9
-	VADDPS     Y10, Y8, Y11
-	VMAXPS     Y10, Y8, Y12
+	VCVTPH2PS  96(R8), Y10
+	VCVTPH2PS  112(R8), Y11
+	VCMPPS     $0x03, Y10, Y8, Y12
+	VADDPS     Y10, Y8, Y13
+	VMAXPS     Y10, Y8, Y14
 	VMAXPS     Y8, Y10, Y8
-	VPAND      Y8, Y12, Y8
-	VBLENDVPS  Y9, Y11, Y8, Y8
+	VPAND      Y8, Y14, Y8
+	VBLENDVPS  Y12, Y13, Y8, Y8
 	VMOVAPS    Y8, Y8
+	VCMPPS     $0x03, Y11, Y9, Y10
+	VADDPS     Y11, Y9, Y12
+	VMAXPS     Y11, Y9, Y13
+	VMAXPS     Y9, Y11, Y9
+	VPAND      Y9, Y13, Y9
+	VBLENDVPS  Y10, Y12, Y9, Y9
+	VMOVAPS    Y9, Y9
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
 	JGE        many
 
 rest:
-	VCMPPS     $0x03, Y5, Y1, Y9
-	VADDPS     Y5, Y1, Y10
-	VMAXPS     Y5, Y1, Y11
-	VMAXPS     Y1, Y5, Y1
-	VPAND      Y1, Y11, Y1
-	VBLENDVPS  Y9, Y10, Y1, Y1
-	VCMPPS     $0x03, Y6, Y2, Y5
-	VADDPS     Y6, Y2, Y9
-	VMAXPS     Y6, Y2, Y10
-	VMAXPS     Y2, Y6, Y2
-	VPAND      Y2, Y10, Y2
-	VBLENDVPS  Y5, Y9, Y2, Y2
-	VCMPPS     $0x03, Y7, Y3, Y5
-	VADDPS     Y7, Y3, Y6
-	VMAXPS     Y7, Y3, Y9
-	VMAXPS     Y3, Y7, Y3
-	VPAND      Y3, Y9, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VCMPPS     $0x03, Y8, Y4, Y5
-	VADDPS     Y8, Y4, Y6
-	VMAXPS     Y8, Y4, Y7
-	VMAXPS     Y4, Y8, Y4
-	VPAND      Y4, Y7, Y4
-	VBLENDVPS  Y5, Y6, Y4, Y4
-	VCMPPS     $0x03, Y3, Y1, Y5
-	VADDPS     Y3, Y1, Y6
-	VMAXPS     Y3, Y1, Y7
+	VCMPPS     $0x03, Y6, Y1, Y10
+	VADDPS     Y6, Y1, Y11
+	VMAXPS     Y6, Y1, Y12
+	VMAXPS     Y1, Y6, Y1
+	VPAND      Y1, Y12, Y1
+	VBLENDVPS  Y10, Y11, Y1, Y1
+	VCMPPS     $0x03, Y7, Y2, Y6
+	VADDPS     Y7, Y2, Y10
+	VMAXPS     Y7, Y2, Y11
+	VMAXPS     Y2, Y7, Y2
+	VPAND      Y2, Y11, Y2
+	VBLENDVPS  Y6, Y10, Y2, Y2
+	VCMPPS     $0x03, Y8, Y3, Y6
+	VADDPS     Y8, Y3, Y7
+	VMAXPS     Y8, Y3, Y10
+	VMAXPS     Y3, Y8, Y3
+	VPAND      Y3, Y10, Y3
+	VBLENDVPS  Y6, Y7, Y3, Y3
+	VCMPPS     $0x03, Y9, Y5, Y6
+	VADDPS     Y9, Y5, Y7
+	VMAXPS     Y9, Y5, Y8
+	VMAXPS     Y5, Y9, Y5
+	VPAND      Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VCMPPS     $0x03, Y3, Y1, Y6
+	VADDPS     Y3, Y1, Y7
+	VMAXPS     Y3, Y1, Y8
 	VMAXPS     Y1, Y3, Y1
-	VPAND      Y1, Y7, Y1
-	VBLENDVPS  Y5, Y6, Y1, Y1
-	VCMPPS     $0x03, Y4, Y2, Y3
-	VADDPS     Y4, Y2, Y5
-	VMAXPS     Y4, Y2, Y6
-	VMAXPS     Y2, Y4, Y2
-	VPAND      Y2, Y6, Y2
-	VBLENDVPS  Y3, Y5, Y2, Y2
+	VPAND      Y1, Y8, Y1
+	VBLENDVPS  Y6, Y7, Y1, Y1
+	VCMPPS     $0x03, Y5, Y2, Y3
+	VADDPS     Y5, Y2, Y6
+	VMAXPS     Y5, Y2, Y7
+	VMAXPS     Y2, Y5, Y2
+	VPAND      Y2, Y7, Y2
+	VBLENDVPS  Y3, Y6, Y2, Y2
 	VCMPPS     $0x03, Y2, Y1, Y3
-	VADDPS     Y2, Y1, Y4
-	VMAXPS     Y2, Y1, Y5
+	VADDPS     Y2, Y1, Y5
+	VMAXPS     Y2, Y1, Y6
 	VMAXPS     Y1, Y2, Y1
-	VPAND      Y1, Y5, Y1
-	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPAND      Y1, Y6, Y1
+	VBLENDVPS  Y3, Y5, Y1, Y1
 	VPERM2F128 $0x01, Y1, Y1, Y2
 	VCMPPS     $0x03, Y2, Y1, Y3
-	VADDPS     Y2, Y1, Y4
-	VMAXPS     Y2, Y1, Y5
+	VADDPS     Y2, Y1, Y5
+	VMAXPS     Y2, Y1, Y6
 	VMAXPS     Y1, Y2, Y1
-	VPAND      Y1, Y5, Y1
-	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPAND      Y1, Y6, Y1
+	VBLENDVPS  Y3, Y5, Y1, Y1
 	VPERMILPS  $0x4e, Y1, Y2
 	VCMPPS     $0x03, Y2, Y1, Y3
-	VADDPS     Y2, Y1, Y4
-	VMAXPS     Y2, Y1, Y5
+	VADDPS     Y2, Y1, Y5
+	VMAXPS     Y2, Y1, Y6
 	VMAXPS     Y1, Y2, Y1
-	VPAND      Y1, Y5, Y1
-	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPAND      Y1, Y6, Y1
+	VBLENDVPS  Y3, Y5, Y1, Y1
 	VPERMILPS  $0xb1, Y1, Y2
 	VCMPPS     $0x03, Y2, Y1, Y3
-	VADDPS     Y2, Y1, Y4
-	VMAXPS     Y2, Y1, Y5
+	VADDPS     Y2, Y1, Y5
+	VMAXPS     Y2, Y1, Y6
 	VMAXPS     Y1, Y2, Y1
-	VPAND      Y1, Y5, Y1
-	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPAND      Y1, Y6, Y1
+	VBLENDVPS  Y3, Y5, Y1, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
-	VMAXPS     Y1, Y0, Y4
+	VMAXPS     Y1, Y0, Y5
 	VMAXPS     Y0, Y1, Y1
-	VPAND      Y1, Y4, Y1
+	VPAND      Y1, Y5, Y1
 	VBLENDVPS  Y2, Y3, Y1, Y1
 	VMOVSS     X1, (DX)
 	ADDQ       $+4, DX
@@ -70537,118 +70053,68 @@ done:
 	RET
 
 // func leastF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C, MMX+
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
 TEXT ·leastF16AVX2(SB), NOSPLIT, $0-40
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	VMOVUPS all32_7f800000<>+0(SB), Y0
-	VMOVUPS all32_7f800000<>+0(SB), Y1
-	VMOVUPS all32_7f800000<>+0(SB), Y2
-	VMOVUPS all32_7f800000<>+0(SB), Y3
-	VMOVUPS all32_7f800000<>+0(SB), Y4
-	VMOVUPS all32_7f800000<>+0(SB), Y5
-	VMOVUPS all32_7f800000<>+0(SB), Y6
-	VMOVUPS all32_7f800000<>+0(SB), Y7
-	CMPQ    AX, $+64
-	JLT     usual_rest
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	VPBROADCASTW (CX), Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      Y0, Y2
+	VMOVUPS      Y0, Y0
+	CMPQ         AX, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
-	VCVTPH2PS  (CX), Y8
-	VCVTPH2PS  16(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPS     Y8, Y0, Y10
-	VMINPS     Y0, Y8, Y0
-	VPOR       Y0, Y10, Y0
-	VMOVAPS    Y0, Y0
-	VMINPS     Y9, Y1, Y8
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y8, Y1
-	VMOVAPS    Y1, Y1
-	VCVTPH2PS  32(CX), Y8
-	VCVTPH2PS  48(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPS     Y8, Y2, Y10
-	VMINPS     Y2, Y8, Y2
-	VPOR       Y2, Y10, Y2
-	VMOVAPS    Y2, Y2
-	VMINPS     Y9, Y3, Y8
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y8, Y3
-	VMOVAPS    Y3, Y3
-	VCVTPH2PS  64(CX), Y8
-	VCVTPH2PS  80(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPS     Y8, Y4, Y10
-	VMINPS     Y4, Y8, Y4
-	VPOR       Y4, Y10, Y4
-	VMOVAPS    Y4, Y4
-	VMINPS     Y9, Y5, Y8
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y8, Y5
-	VMOVAPS    Y5, Y5
-	VCVTPH2PS  96(CX), Y8
-	VCVTPH2PS  112(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPS     Y8, Y6, Y10
-	VMINPS     Y6, Y8, Y6
-	VPOR       Y6, Y10, Y6
-	VMOVAPS    Y6, Y6
-	VMINPS     Y9, Y7, Y8
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y8, Y7
-	VMOVAPS    Y7, Y7
+	VMOVUPS    (CX), Y3
+	VPMAXSW    Y3, Y1, Y1
+	VPMAXUW    Y3, Y2, Y2
+	VPMINUW    Y3, Y0, Y0
+	VMOVUPS    32(CX), Y3
+	VPMAXSW    Y3, Y1, Y1
+	VPMAXUW    Y3, Y2, Y2
+	VPMINUW    Y3, Y0, Y0
+	VMOVUPS    64(CX), Y3
+	VPMAXSW    Y3, Y1, Y1
+	VPMAXUW    Y3, Y2, Y2
+	VPMINUW    Y3, Y0, Y0
+	VMOVUPS    96(CX), Y3
+	VPMAXSW    Y3, Y1, Y1
+	VPMAXUW    Y3, Y2, Y2
+	VPMINUW    Y3, Y0, Y0
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
-	VMINPS     Y4, Y0, Y8
-	VMINPS     Y0, Y4, Y0
-	VPOR       Y0, Y8, Y0
-	VMINPS     Y5, Y1, Y4
-	VMINPS     Y1, Y5, Y1
-	VPOR       Y1, Y4, Y1
-	VMINPS     Y6, Y2, Y4
-	VMINPS     Y2, Y6, Y2
-	VPOR       Y2, Y4, Y2
-	VMINPS     Y7, Y3, Y4
-	VMINPS     Y3, Y7, Y3
-	VPOR       Y3, Y4, Y3
-	VMINPS     Y2, Y0, Y4
-	VMINPS     Y0, Y2, Y0
-	VPOR       Y0, Y4, Y0
-	VMINPS     Y3, Y1, Y2
-	VMINPS     Y1, Y3, Y1
-	VPOR       Y1, Y2, Y1
-	VMINPS     Y1, Y0, Y2
-	VMINPS     Y0, Y1, Y0
-	VPOR       Y0, Y2, Y0
-	VPERM2F128 $0x01, Y0, Y0, Y1
-	VMINPS     Y1, Y0, Y2
-	VMINPS     Y0, Y1, Y0
-	VPOR       Y0, Y2, Y0
-	VPERMILPS  $0x4e, Y0, Y1
-	VMINPS     Y1, Y0, Y2
-	VMINPS     Y0, Y1, Y0
-	VPOR       Y0, Y2, Y0
-	VPERMILPS  $0xb1, Y0, Y1
-	VMINPS     Y1, Y0, Y2
-	VMINPS     Y0, Y1, Y0
-	VPOR       Y0, Y2, Y0
-	MOVQ       d+8(FP), AX
-	VMOVSS     X0, (AX)
-	JMP        done
+codes_rest:
+	VEXTRACTI128 $0x01, Y1, X3
+	VPMAXSW      X3, X1, X1
+	VPXOR        all32_7fff7fff<>+0(SB), Y1, Y1
+	VPHMINPOSUW  X1, X1
+	VPEXTRW      $0x00, X1, AX
+	VEXTRACTI128 $0x01, Y2, X1
+	VPMAXUW      X1, X2, X2
+	VPXOR        all32_ffffffff<>+0(SB), Y2, Y1
+	VPHMINPOSUW  X1, X1
+	VPEXTRW      $0x00, X1, CX
+	CMPL         AX, $+1023
+	JLT          nan
+	CMPL         CX, $+1023
+	JLT          nan
+	VEXTRACTI128 $0x01, Y0, X1
+	VPMINUW      X1, X0, X0
+	VPHMINPOSUW  X0, X0
+	VPEXTRW      $0x00, X0, AX
+	XORL         $+65535, CX
+	TESTL        $+32768, CX
+	CMOVLEQ      AX, CX
+	VMOVD        CX, X0
+	VCVTPH2PS    X0, X0
+	MOVQ         d+8(FP), AX
+	VMOVSS       X0, (AX)
+	JMP          done
 
 nan:
 	MOVQ    n+0(FP), AX
@@ -70808,7 +70274,7 @@ done:
 	RET
 
 // func leastRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C, MMX+
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
 TEXT ·leastRowsF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ   n+0(FP), AX
 	MOVQ   a+16(FP), CX
@@ -70820,125 +70286,75 @@ TEXT ·leastRowsF16AVX2(SB), NOSPLIT, $0-40
 	SHLQ   $0x01, SI
 
 row:
-	MOVQ    AX, DI
-	MOVQ    CX, R8
-	VMOVUPS all32_7f800000<>+0(SB), Y1
-	VMOVUPS all32_7f800000<>+0(SB), Y2
-	VMOVUPS all32_7f800000<>+0(SB), Y3
-	VMOVUPS all32_7f800000<>+0(SB), Y4
-	VMOVUPS all32_7f800000<>+0(SB), Y5
-	VMOVUPS all32_7f800000<>+0(SB), Y6
-	VMOVUPS all32_7f800000<>+0(SB), Y7
-	VMOVUPS all32_7f800000<>+0(SB), Y8
-	CMPQ    DI, $+64
-	JLT     usual_rest
+	MOVQ         AX, DI
+	MOVQ         CX, R8
+	VPBROADCASTW (R8), Y1
+	VMOVUPS      Y1, Y2
+	VMOVUPS      Y1, Y3
+	VMOVUPS      Y1, Y1
+	CMPQ         DI, $+64
+	JLT          codes_rest
 
-usual_many:
+codes_many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
-	VCVTPH2PS  (R8), Y9
-	VCVTPH2PS  16(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y9, Y1, Y11
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y11, Y1
-	VMOVAPS    Y1, Y1
-	VMINPS     Y10, Y2, Y9
-	VMINPS     Y2, Y10, Y2
-	VPOR       Y2, Y9, Y2
-	VMOVAPS    Y2, Y2
-	VCVTPH2PS  32(R8), Y9
-	VCVTPH2PS  48(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y9, Y3, Y11
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y11, Y3
-	VMOVAPS    Y3, Y3
-	VMINPS     Y10, Y4, Y9
-	VMINPS     Y4, Y10, Y4
-	VPOR       Y4, Y9, Y4
-	VMOVAPS    Y4, Y4
-	VCVTPH2PS  64(R8), Y9
-	VCVTPH2PS  80(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y9, Y5, Y11
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y11, Y5
-	VMOVAPS    Y5, Y5
-	VMINPS     Y10, Y6, Y9
-	VMINPS     Y6, Y10, Y6
-	VPOR       Y6, Y9, Y6
-	VMOVAPS    Y6, Y6
-	VCVTPH2PS  96(R8), Y9
-	VCVTPH2PS  112(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y9, Y7, Y11
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y11, Y7
-	VMOVAPS    Y7, Y7
-	VMINPS     Y10, Y8, Y9
-	VMINPS     Y8, Y10, Y8
-	VPOR       Y8, Y9, Y8
-	VMOVAPS    Y8, Y8
+	VMOVUPS    (R8), Y5
+	VPMAXSW    Y5, Y2, Y2
+	VPMAXUW    Y5, Y3, Y3
+	VPMINUW    Y5, Y1, Y1
+	VMOVUPS    32(R8), Y5
+	VPMAXSW    Y5, Y2, Y2
+	VPMAXUW    Y5, Y3, Y3
+	VPMINUW    Y5, Y1, Y1
+	VMOVUPS    64(R8), Y5
+	VPMAXSW    Y5, Y2, Y2
+	VPMAXUW    Y5, Y3, Y3
+	VPMINUW    Y5, Y1, Y1
+	VMOVUPS    96(R8), Y5
+	VPMAXSW    Y5, Y2, Y2
+	VPMAXUW    Y5, Y3, Y3
+	VPMINUW    Y5, Y1, Y1
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
-	JGE        usual_many
+	JGE        codes_many
 
-usual_rest:
-	VMINPS     Y5, Y1, Y9
-	VMINPS     Y1, Y5, Y1
-	VPOR       Y1, Y9, Y1
-	VMINPS     Y6, Y2, Y5
-	VMINPS     Y2, Y6, Y2
-	VPOR       Y2, Y5, Y2
-	VMINPS     Y7, Y3, Y5
-	VMINPS     Y3, Y7, Y3
-	VPOR       Y3, Y5, Y3
-	VMINPS     Y8, Y4, Y5
-	VMINPS     Y4, Y8, Y4
-	VPOR       Y4, Y5, Y4
-	VMINPS     Y3, Y1, Y5
-	VMINPS     Y1, Y3, Y1
-	VPOR       Y1, Y5, Y1
-	VMINPS     Y4, Y2, Y3
-	VMINPS     Y2, Y4, Y2
-	VPOR       Y2, Y3, Y2
-	VMINPS     Y2, Y1, Y3
-	VMINPS     Y1, Y2, Y1
-	VPOR       Y1, Y3, Y1
-	VPERM2F128 $0x01, Y1, Y1, Y2
-	VMINPS     Y2, Y1, Y3
-	VMINPS     Y1, Y2, Y1
-	VPOR       Y1, Y3, Y1
-	VPERMILPS  $0x4e, Y1, Y2
-	VMINPS     Y2, Y1, Y3
-	VMINPS     Y1, Y2, Y1
-	VPOR       Y1, Y3, Y1
-	VPERMILPS  $0xb1, Y1, Y2
-	VMINPS     Y2, Y1, Y3
-	VMINPS     Y1, Y2, Y1
-	VPOR       Y1, Y3, Y1
-	VCMPPS     $0x03, Y1, Y0, Y2
-	VADDPS     Y1, Y0, Y3
-	VMINPS     Y1, Y0, Y4
-	VMINPS     Y0, Y1, Y1
-	VPOR       Y1, Y4, Y1
-	VBLENDVPS  Y2, Y3, Y1, Y1
-	VMOVSS     X1, (DX)
-	ADDQ       $+4, DX
-	ADDQ       SI, CX
-	CMPQ       DX, BX
-	JLE        row
-	JMP        done
+codes_rest:
+	VEXTRACTI128 $0x01, Y2, X4
+	VPMAXSW      X4, X2, X2
+	VPXOR        all32_7fff7fff<>+0(SB), Y2, Y2
+	VPHMINPOSUW  X2, X2
+	VPEXTRW      $0x00, X2, DI
+	VEXTRACTI128 $0x01, Y3, X2
+	VPMAXUW      X2, X3, X3
+	VPXOR        all32_ffffffff<>+0(SB), Y3, Y2
+	VPHMINPOSUW  X2, X2
+	VPEXTRW      $0x00, X2, R8
+	CMPL         DI, $+1023
+	JLT          nan
+	CMPL         R8, $+1023
+	JLT          nan
+	VEXTRACTI128 $0x01, Y1, X2
+	VPMINUW      X2, X1, X1
+	VPHMINPOSUW  X1, X1
+	VPEXTRW      $0x00, X1, DI
+	XORL         $+65535, R8
+	TESTL        $+32768, R8
+	CMOVLEQ      DI, R8
+	VMOVD        R8, X4
+	VCVTPH2PS    X4, X4
+	VCMPPS       $0x03, Y4, Y0, Y1
+	VADDPS       Y4, Y0, Y2
+	VMINPS       Y4, Y0, Y3
+	VMINPS       Y0, Y4, Y5
+	VPOR         Y5, Y3, Y3
+	VBLENDVPS    Y1, Y2, Y3, Y1
+	VMOVSS       X1, (DX)
+	ADDQ         $+4, DX
+	ADDQ         SI, CX
+	CMPQ         DX, BX
+	JLE          row
+	JMP          done
 
 nan:
 	MOVQ    AX, DI
@@ -70946,155 +70362,155 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y1
 	VMOVUPS all32_7f800000<>+0(SB), Y2
 	VMOVUPS all32_7f800000<>+0(SB), Y3
-	VMOVUPS all32_7f800000<>+0(SB), Y4
 	VMOVUPS all32_7f800000<>+0(SB), Y5
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
 	VMOVUPS all32_7f800000<>+0(SB), Y8
+	VMOVUPS all32_7f800000<>+0(SB), Y9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
 	PREFETCHT0 2048(R8)
 	PREFETCHT0 2112(R8)
-	VCVTPH2PS  (R8), Y9
-	VCVTPH2PS  16(R8), Y10
-	VCMPPS     $0x03, Y9, Y1, Y11
-	VADDPS     Y9, Y1, Y12
-	VMINPS     Y9, Y1, Y13
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y13, Y1
-	VBLENDVPS  Y11, Y12, Y1, Y1
+	VCVTPH2PS  (R8), Y10
+	VCVTPH2PS  16(R8), Y11
+	VCMPPS     $0x03, Y10, Y1, Y12
+	VADDPS     Y10, Y1, Y13
+	VMINPS     Y10, Y1, Y14
+	VMINPS     Y1, Y10, Y1
+	VPOR       Y1, Y14, Y1
+	VBLENDVPS  Y12, Y13, Y1, Y1
 	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y10, Y2, Y9
-	VADDPS     Y10, Y2, Y11
-	VMINPS     Y10, Y2, Y12
-	VMINPS     Y2, Y10, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPS  Y9, Y11, Y2, Y2
+	VCMPPS     $0x03, Y11, Y2, Y10
+	VADDPS     Y11, Y2, Y12
+	VMINPS     Y11, Y2, Y13
+	VMINPS     Y2, Y11, Y2
+	VPOR       Y2, Y13, Y2
+	VBLENDVPS  Y10, Y12, Y2, Y2
 	VMOVAPS    Y2, Y2
-	VCVTPH2PS  32(R8), Y9
-	VCVTPH2PS  48(R8), Y10
-	VCMPPS     $0x03, Y9, Y3, Y11
-	VADDPS     Y9, Y3, Y12
-	VMINPS     Y9, Y3, Y13
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y13, Y3
-	VBLENDVPS  Y11, Y12, Y3, Y3
+	VCVTPH2PS  32(R8), Y10
+	VCVTPH2PS  48(R8), Y11
+	VCMPPS     $0x03, Y10, Y3, Y12
+	VADDPS     Y10, Y3, Y13
+	VMINPS     Y10, Y3, Y14
+	VMINPS     Y3, Y10, Y3
+	VPOR       Y3, Y14, Y3
+	VBLENDVPS  Y12, Y13, Y3, Y3
 	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y10, Y4, Y9
-	VADDPS     Y10, Y4, Y11
-	VMINPS     Y10, Y4, Y12
-	VMINPS     Y4, Y10, Y4
-	VPOR       Y4, Y12, Y4
-	VBLENDVPS  Y9, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCVTPH2PS  64(R8), Y9
-	VCVTPH2PS  80(R8), Y10
-	VCMPPS     $0x03, Y9, Y5, Y11
-	VADDPS     Y9, Y5, Y12
-	VMINPS     Y9, Y5, Y13
-	VMINPS     Y5, Y9, Y5
+	VCMPPS     $0x03, Y11, Y5, Y10
+	VADDPS     Y11, Y5, Y12
+	VMINPS     Y11, Y5, Y13
+	VMINPS     Y5, Y11, Y5
 	VPOR       Y5, Y13, Y5
-	VBLENDVPS  Y11, Y12, Y5, Y5
+	VBLENDVPS  Y10, Y12, Y5, Y5
 	VMOVAPS    Y5, Y5
-	VCMPPS     $0x03, Y10, Y6, Y9
-	VADDPS     Y10, Y6, Y11
-	VMINPS     Y10, Y6, Y12
+	VCVTPH2PS  64(R8), Y10
+	VCVTPH2PS  80(R8), Y11
+	VCMPPS     $0x03, Y10, Y6, Y12
+	VADDPS     Y10, Y6, Y13
+	VMINPS     Y10, Y6, Y14
 	VMINPS     Y6, Y10, Y6
-	VPOR       Y6, Y12, Y6
-	VBLENDVPS  Y9, Y11, Y6, Y6
+	VPOR       Y6, Y14, Y6
+	VBLENDVPS  Y12, Y13, Y6, Y6
 	VMOVAPS    Y6, Y6
-	VCVTPH2PS  96(R8), Y9
-	VCVTPH2PS  112(R8), Y10
-	VCMPPS     $0x03, Y9, Y7, Y11
-	VADDPS     Y9, Y7, Y12
-	VMINPS     Y9, Y7, Y13
-	VMINPS     Y7, Y9, Y7
+	VCMPPS     $0x03, Y11, Y7, Y10
+	VADDPS     Y11, Y7, Y12
+	VMINPS     Y11, Y7, Y13
+	VMINPS     Y7, Y11, Y7
 	VPOR       Y7, Y13, Y7
-	VBLENDVPS  Y11, Y12, Y7, Y7
+	VBLENDVPS  Y10, Y12, Y7, Y7
 	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y10, Y8, Y9
-	VADDPS     Y10, Y8, Y11
-	VMINPS     Y10, Y8, Y12
+	VCVTPH2PS  96(R8), Y10
+	VCVTPH2PS  112(R8), Y11
+	VCMPPS     $0x03, Y10, Y8, Y12
+	VADDPS     Y10, Y8, Y13
+	VMINPS     Y10, Y8, Y14
 	VMINPS     Y8, Y10, Y8
-	VPOR       Y8, Y12, Y8
-	VBLENDVPS  Y9, Y11, Y8, Y8
+	VPOR       Y8, Y14, Y8
+	VBLENDVPS  Y12, Y13, Y8, Y8
 	VMOVAPS    Y8, Y8
+	VCMPPS     $0x03, Y11, Y9, Y10
+	VADDPS     Y11, Y9, Y12
+	VMINPS     Y11, Y9, Y13
+	VMINPS     Y9, Y11, Y9
+	VPOR       Y9, Y13, Y9
+	VBLENDVPS  Y10, Y12, Y9, Y9
+	VMOVAPS    Y9, Y9
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
 	JGE        many
 
 rest:
-	VCMPPS     $0x03, Y5, Y1, Y9
-	VADDPS     Y5, Y1, Y10
-	VMINPS     Y5, Y1, Y11
-	VMINPS     Y1, Y5, Y1
-	VPOR       Y1, Y11, Y1
-	VBLENDVPS  Y9, Y10, Y1, Y1
-	VCMPPS     $0x03, Y6, Y2, Y5
-	VADDPS     Y6, Y2, Y9
-	VMINPS     Y6, Y2, Y10
-	VMINPS     Y2, Y6, Y2
-	VPOR       Y2, Y10, Y2
-	VBLENDVPS  Y5, Y9, Y2, Y2
-	VCMPPS     $0x03, Y7, Y3, Y5
-	VADDPS     Y7, Y3, Y6
-	VMINPS     Y7, Y3, Y9
-	VMINPS     Y3, Y7, Y3
-	VPOR       Y3, Y9, Y3
-	VBLENDVPS  Y5, Y6, Y3, Y3
-	VCMPPS     $0x03, Y8, Y4, Y5
-	VADDPS     Y8, Y4, Y6
-	VMINPS     Y8, Y4, Y7
-	VMINPS     Y4, Y8, Y4
-	VPOR       Y4, Y7, Y4
-	VBLENDVPS  Y5, Y6, Y4, Y4
-	VCMPPS     $0x03, Y3, Y1, Y5
-	VADDPS     Y3, Y1, Y6
-	VMINPS     Y3, Y1, Y7
+	VCMPPS     $0x03, Y6, Y1, Y10
+	VADDPS     Y6, Y1, Y11
+	VMINPS     Y6, Y1, Y12
+	VMINPS     Y1, Y6, Y1
+	VPOR       Y1, Y12, Y1
+	VBLENDVPS  Y10, Y11, Y1, Y1
+	VCMPPS     $0x03, Y7, Y2, Y6
+	VADDPS     Y7, Y2, Y10
+	VMINPS     Y7, Y2, Y11
+	VMINPS     Y2, Y7, Y2
+	VPOR       Y2, Y11, Y2
+	VBLENDVPS  Y6, Y10, Y2, Y2
+	VCMPPS     $0x03, Y8, Y3, Y6
+	VADDPS     Y8, Y3, Y7
+	VMINPS     Y8, Y3, Y10
+	VMINPS     Y3, Y8, Y3
+	VPOR       Y3, Y10, Y3
+	VBLENDVPS  Y6, Y7, Y3, Y3
+	VCMPPS     $0x03, Y9, Y5, Y6
+	VADDPS     Y9, Y5, Y7
+	VMINPS     Y9, Y5, Y8
+	VMINPS     Y5, Y9, Y5
+	VPOR       Y5, Y8, Y5
+	VBLENDVPS  Y6, Y7, Y5, Y5
+	VCMPPS     $0x03, Y3, Y1, Y6
+	VADDPS     Y3, Y1, Y7
+	VMINPS     Y3, Y1, Y8
 	VMINPS     Y1, Y3, Y1
-	VPOR       Y1, Y7, Y1
-	VBLENDVPS  Y5, Y6, Y1, Y1
-	VCMPPS     $0x03, Y4, Y2, Y3
-	VADDPS     Y4, Y2, Y5
-	VMINPS     Y4, Y2, Y6
-	VMINPS     Y2, Y4, Y2
-	VPOR       Y2, Y6, Y2
-	VBLENDVPS  Y3, Y5, Y2, Y2
+	VPOR       Y1, Y8, Y1
+	VBLENDVPS  Y6, Y7, Y1, Y1
+	VCMPPS     $0x03, Y5, Y2, Y3
+	VADDPS     Y5, Y2, Y6
+	VMINPS     Y5, Y2, Y7
+	VMINPS     Y2, Y5, Y2
+	VPOR       Y2, Y7, Y2
+	VBLENDVPS  Y3, Y6, Y2, Y2
 	VCMPPS     $0x03, Y2, Y1, Y3
-	VADDPS     Y2, Y1, Y4
-	VMINPS     Y2, Y1, Y5
+	VADDPS     Y2, Y1, Y5
+	VMINPS     Y2, Y1, Y6
 	VMINPS     Y1, Y2, Y1
-	VPOR       Y1, Y5, Y1
-	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPOR       Y1, Y6, Y1
+	VBLENDVPS  Y3, Y5, Y1, Y1
 	VPERM2F128 $0x01, Y1, Y1, Y2
 	VCMPPS     $0x03, Y2, Y1, Y3
-	VADDPS     Y2, Y1, Y4
-	VMINPS     Y2, Y1, Y5
+	VADDPS     Y2, Y1, Y5
+	VMINPS     Y2, Y1, Y6
 	VMINPS     Y1, Y2, Y1
-	VPOR       Y1, Y5, Y1
-	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPOR       Y1, Y6, Y1
+	VBLENDVPS  Y3, Y5, Y1, Y1
 	VPERMILPS  $0x4e, Y1, Y2
 	VCMPPS     $0x03, Y2, Y1, Y3
-	VADDPS     Y2, Y1, Y4
-	VMINPS     Y2, Y1, Y5
+	VADDPS     Y2, Y1, Y5
+	VMINPS     Y2, Y1, Y6
 	VMINPS     Y1, Y2, Y1
-	VPOR       Y1, Y5, Y1
-	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPOR       Y1, Y6, Y1
+	VBLENDVPS  Y3, Y5, Y1, Y1
 	VPERMILPS  $0xb1, Y1, Y2
 	VCMPPS     $0x03, Y2, Y1, Y3
-	VADDPS     Y2, Y1, Y4
-	VMINPS     Y2, Y1, Y5
+	VADDPS     Y2, Y1, Y5
+	VMINPS     Y2, Y1, Y6
 	VMINPS     Y1, Y2, Y1
-	VPOR       Y1, Y5, Y1
-	VBLENDVPS  Y3, Y4, Y1, Y1
+	VPOR       Y1, Y6, Y1
+	VBLENDVPS  Y3, Y5, Y1, Y1
 	VCMPPS     $0x03, Y1, Y0, Y2
 	VADDPS     Y1, Y0, Y3
-	VMINPS     Y1, Y0, Y4
+	VMINPS     Y1, Y0, Y5
 	VMINPS     Y0, Y1, Y1
-	VPOR       Y1, Y4, Y1
+	VPOR       Y1, Y5, Y1
 	VBLENDVPS  Y2, Y3, Y1, Y1
 	VMOVSS     X1, (DX)
 	ADDQ       $+4, DX

@@ -8,7 +8,7 @@ import (
 // apart is the form of bf16 in memory, for folds in f32: the elements at even places are one vector, those at odd ones the next. Decoding is then a shift or a mask,
 // where neighbours in one vector would have to be moved apart first. Only the chains have to be put in order at the end.
 func (m *machine) apart() form {
-	return form{size: 2, apart: true, upper: m.copyOf(m.pattern(0xffff0000))}
+	return form{size: 2, apart: true, upper: m.copyOf(m.pattern(0xffff0000)), codes: &brainCodes}
 }
 
 // together is the number of vectors that are taken at once.

@@ -156,7 +156,7 @@ func (m *machine) storeBytes(x reg.VecVirtual, n int, to operand.Mem) {
 }
 
 // halves are f16, as f32 in lanes.
-var halves = form{size: 2,
+var halves = form{size: 2, codes: &halfCodes,
 	load: func(m *machine, from operand.Mem, tail operand.Op) vector {
 		d := m.vector()
 		if tail != nil {

@@ -10,18 +10,19 @@ import (
 type folding struct {
 	any func(m *machine, x, y vector) vector
 	// usual does the same in fewer instructions where neither is NaN, or is nil.
-	usual func(m *machine, x, y vector) vector
+	usual      func(m *machine, x, y vector) vector
+	isGreatest bool // of extremes
 }
 
 // The extremes of floats.
 var (
-	greatest = folding{(*machine).maximum, func(m *machine, x, y vector) vector {
+	greatest = folding{any: (*machine).maximum, isGreatest: true, usual: func(m *machine, x, y vector) vector {
 		if m.wide {
 			return m.ranged(rangedGreatest, x, y)
 		}
 		return m.bits("AND", m.max(x, y), m.max(y, x))
 	}}
-	least = folding{(*machine).minimum, func(m *machine, x, y vector) vector {
+	least = folding{any: (*machine).minimum, usual: func(m *machine, x, y vector) vector {
 		if m.wide {
 			return m.ranged(rangedLeast, x, y)
 		}

@@ -39,6 +39,7 @@ type form struct {
 	masked bool   // load and store know masks of 256 bits
 	apart  bool   // two in a lane, the upper one of which a mask keeps: see apart.go
 	upper  vector
+	codes  *codes // if they are compared without being decoded
 	// load and store go between memory and lanes; tail is a mask register that limits them, or nil. Without them elements are as wide as
 	// lanes.
 	load  func(m *machine, from operand.Mem, tail operand.Op) vector

@@ -19,6 +19,7 @@
 //	reduce.go   sums and extremes
 //	extreme.go  the latter where nothing is NaN
 //	apart.go    the same of bf16, two in a lane
+//	codes.go    extremes of bf16 and f16 as integers
 //	runs.go     the same of short runs that follow each other
 //	window.go   the same of runs, element by element
 //	scatter.go  folds of lines and of elements into those that lists say

@@ -117,7 +117,11 @@ func (m *machine) reduceRows(in form, identity uint64, by folding) {
 func (m *machine) reduceRow(in form, identity uint64, by folding, begin func() (n, x reg.Register), end func(v vector)) {
 	if by.usual != nil {
 		n, x := begin()
-		end(m.reduceChains(n, x, in, identity, by.usual, "usual_", "nan"))
+		if in.codes != nil {
+			end(m.extremeOfCodes(n, x, *in.codes, by.isGreatest, "nan"))
+		} else {
+			end(m.reduceChains(n, x, in, identity, by.usual, "usual_", "nan"))
+		}
 		m.JMP(operand.LabelRef("done"))
 		m.Label("nan")
 	}

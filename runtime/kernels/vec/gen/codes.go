@@ -1,0 +1,109 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// codes are narrow floats in memory that are compared without being decoded.
+type codes struct {
+	infinity uint16
+	decode   func(m *machine, code reg.GPVirtual) vector // of one code
+}
+
+var (
+	brainCodes = codes{0x7f80, func(m *machine, code reg.GPVirtual) vector {
+		d := m.vector()
+		m.SHLL(operand.U8(16), code.As32())
+		m.VMOVD(code.As32(), d.AsX())
+		return d
+	}}
+	halfCodes = codes{0x7c00, func(m *machine, code reg.GPVirtual) vector {
+		d := m.vector()
+		m.VMOVD(code.As32(), d.AsX())
+		m.VCVTPH2PS(d.AsX(), d.AsX())
+		return d
+	}}
+)
+
+// extremeOfCodes finds the extreme of n codes at x. They are signs and magnitudes: the greatest is the greatest signed integer, if that is not negative, else the least
+// unsigned one; the least is the greatest unsigned integer, if its sign is set, else the least one. NaN is above infinity in one order or the other, and then it jumps to a label.
+func (m *machine) extremeOfCodes(n, x reg.Register, c codes, isGreatest bool, nan string) vector {
+	w := m.as(2)
+	first := w.vector()
+	w.op("VPBROADCASTW", operand.Mem{Base: x}, first)
+	signed, above, below := w.copyOf(first), w.copyOf(first), w.copyOf(first)
+	add := func(v vector) {
+		w.op("VPMAXSW", v, signed, signed)
+		w.op("VPMAXUW", v, above, above)
+		w.op("VPMINUW", v, below, below)
+	}
+	const chunk = chainBytes / 4
+	all := operand.I32(chunk)
+	m.CMPQ(n, all)
+	m.JLT(operand.LabelRef("codes_rest"))
+	m.Label("codes_many")
+	for at := 0; at < 2*chunk; at += 64 {
+		m.PREFETCHT0(operand.Mem{Base: x, Disp: 2048 + at})
+	}
+	for at := 0; at < 2*chunk; at += m.width() {
+		add(w.copyOf(operand.Mem{Base: x, Disp: at}))
+	}
+	m.ADDQ(operand.I32(2*chunk), x)
+	m.SUBQ(all, n)
+	m.CMPQ(n, all)
+	m.JGE(operand.LabelRef("codes_many"))
+	m.Label("codes_rest")
+	for at := 0; m.wide && at < 2*chunk; at += m.width() {
+		m.TESTQ(n, n)
+		m.JLE(operand.LabelRef("codes_fold"))
+		v := w.copyOf(first)
+		w.op("VMOVDQU16", operand.Mem{Base: x, Disp: at}, w.tail(n), v)
+		add(v)
+		m.SUBQ(operand.I32(int32(w.lanes())), n)
+	}
+	m.Label("codes_fold")
+	// Only the least of unsigned words is an instruction: greatest ones are found as what is left from them to the top.
+	const top = 0x7fff
+	leftOfSigned := w.leastWord(w.bits("XOR", w.narrowed(signed, "VPMAXSW"), w.pattern(top)))
+	leftOfAbove := w.leastWord(w.bits("XOR", w.narrowed(above, "VPMAXUW"), w.pattern(0xffff)))
+	for _, left := range []reg.GPVirtual{leftOfSigned, leftOfAbove} {
+		m.CMPL(left.As32(), operand.I32(int32(top-c.infinity)))
+		m.JLT(operand.LabelRef(nan))
+	}
+	code, least := leftOfSigned, w.leastWord(w.narrowed(below, "VPMINUW"))
+	if isGreatest {
+		m.XORL(operand.I32(top), code.As32())
+	} else {
+		code = leftOfAbove
+		m.XORL(operand.I32(0xffff), code.As32())
+	}
+	m.TESTL(operand.I32(0x8000), code.As32())
+	if isGreatest {
+		m.CMOVLNE(least.As32(), code.As32())
+	} else {
+		m.CMOVLEQ(least.As32(), code.As32())
+	}
+	return c.decode(m, code)
+}
+
+// narrowed folds a vector into one of 128 bits.
+func (m *machine) narrowed(v vector, fold string) vector {
+	if m.wide {
+		upper := m.YMM()
+		m.VEXTRACTI64X4(operand.U8(1), v.AsZ(), upper)
+		m.op(fold, upper, v.AsY(), v.AsY())
+	}
+	upper := m.XMM()
+	m.VEXTRACTI128(operand.U8(1), v.AsY(), upper)
+	m.op(fold, upper, v.AsX(), v.AsX())
+	return v
+}
+
+// leastWord is the least of the eight words that narrowed leaves.
+func (m *machine) leastWord(v vector) reg.GPVirtual {
+	d, word := m.XMM(), m.GP64()
+	m.VPHMINPOSUW(v.AsX(), d)
+	m.VPEXTRW(operand.U8(0), d, word.As32())
+	return word
+}
