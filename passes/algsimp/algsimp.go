@@ -4,7 +4,7 @@
 //	arithmetic.rules, arithmetic.go                         A, B: add, subtract, multiply, divide, remainder, negate
 //	minmax.rules                                            C: minimum, maximum, clamp, power, parts of complex numbers
 //	logic.rules                                             D: logic, compare, select, convert
-//	movement.rules, shape.go                                E: reshape, transpose, broadcast, reverse, copy
+//	movement.rules, shape.go, turn.go                       E: reshape, transpose, broadcast, reverse, copy
 //	slice.go                                                F: slices, pad, concatenate
 //	values.go                                               G, H: empty reductions, constants, iota
 //
@@ -44,7 +44,7 @@ func table(o *options) []*pass.RewriteRule {
 
 func catalogue(o *options) []*pass.RewriteRule {
 	return slices.Concat(
-		written("arithmetic.rules"), integerRules, written("minmax.rules"), written("logic.rules"), written("movement.rules"), layoutRules, shapeRules, reshapeRules,
+		written("arithmetic.rules"), integerRules, written("minmax.rules"), written("logic.rules"), written("movement.rules"), layoutRules, shapeRules, reshapeRules, turnRules,
 		sliceRules, dynamicSliceRules, padRules, reduceRules(o), windowRules(o), dotRules(o), convRules, gatherRules(o), compiledRules, callRules, valueRules, varianceRules(o))
 }
 
