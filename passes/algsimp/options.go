@@ -107,9 +107,9 @@ var gates = map[string]func(*options) bool{
 	"D29":  func(o *options) bool { return o.layoutSensitive && o.bitcastConvert },
 	"D29b": ofCompiled,
 	"E42":  ofCompiled, "E43": ofCompiled,
-	"E27":  func(o *options) bool { return o.sinkBroadcast },
-	"F18":  func(o *options) bool { return !o.keepDynamicSlice },
-	"F30":  func(o *options) bool { return o.negativePadding },
+	"E27": func(o *options) bool { return o.sinkBroadcast },
+	"F18": func(o *options) bool { return !o.keepDynamicSlice },
+	"F30": func(o *options) bool { return o.negativePadding },
 }
 
 // insensitive is about rules that make values whose layouts are not chosen yet.

@@ -168,6 +168,7 @@ func lowest[T realNumber]() T {
 func withFoldRuns[T realNumber](f fold[T], name vec.Name) *fold[T] {
 	f.lines, _ = vec.FindFoldRows[T, T](name)
 	f.runs, f.longest = vec.FindFoldRuns(name, f.pair, f.short)
+	takeFew(&f, name.Op == hlo.OpMultiply)
 	f.list = listOf(name, f.pair, itself[T])
 	return &f
 }
@@ -184,14 +185,14 @@ func integerFoldOf[T integerNumber](op hlo.Opcode) *fold[T] {
 	return foldOf[T](op)
 }
 
-// predFoldOf is on bytes 0 and 1.
+// predFoldOf is on bytes 0 and 1, of which the greatest is whether any is 1.
 func predFoldOf(op hlo.Opcode) *fold[uint8] {
 	//halo:allow opswitch on predicates each op is another one
 	switch op {
 	case hlo.OpAdd, hlo.OpMaximum, hlo.OpOr:
-		return integerFoldOf[uint8](hlo.OpOr)
+		return foldOf[uint8](hlo.OpMaximum)
 	case hlo.OpMultiply, hlo.OpMinimum, hlo.OpAnd:
-		return integerFoldOf[uint8](hlo.OpAnd)
+		return foldOf[uint8](hlo.OpMinimum)
 	case hlo.OpXor:
 		return integerFoldOf[uint8](op)
 	}

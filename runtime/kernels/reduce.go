@@ -135,8 +135,13 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(
 	} else if r.smallUnits() && r.run >= shortRun {
 		r.takeRows(f.list, t.ByteSize())
 	}
+	return r.bound(e, int(s.shape(0).NumElements())), true
+}
+
+// bound is the reduction of so many elements as a kernel, once it is known how they are folded.
+func (r *reduction[T]) bound(e *reduceEnds, elements int) runtime.Bound {
 	if r.isPartial() {
-		r.partial = e.scratch.take(int64(r.units*r.parts*r.width()) * int64(t.ByteSize()))
+		r.partial = e.scratch.take(int64(r.units*r.parts*r.width()) * int64(sizeOf(*new(T))))
 	}
 	r.rows.New = func() any { b := make([]T, r.block); return &b }
 	r.heads.New = func() any { return new(foldHead[T]) }
@@ -149,7 +154,7 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(
 	r.finish = newParallelLoop(r.merge)
 	tasks := r.units * r.blocks * r.parts
 	work := len(r.strips) * r.run / (r.blocks * r.parts) * weight
-	small := r.small(e, int(s.shape(0).NumElements()))
+	small := r.small(e, elements)
 	grain, mergeGrain := 1+reduceGrain/(1+work), 1+reduceGrain/(r.parts*r.width())
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		e.before(f)
@@ -159,7 +164,7 @@ func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(
 		}
 		e.after(f)
 		return nil
-	}, Small: small, Scratch: e.scratch.size}, true
+	}, Small: small, Scratch: e.scratch.size}
 }
 
 // reduceGrain is the work, in additions, that is worth handing over.

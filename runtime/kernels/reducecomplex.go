@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"bytes"
+	"slices"
 	"sync"
 
 	"github.com/gohalo/halo/hlo"
@@ -24,7 +26,10 @@ const (
 	complexPart = 1 << 14
 )
 
-// reduceComplex serves sums of complex numbers along the last axes.
+// mostComplexTerms is how many numbers of a row are added one by one.
+const mostComplexTerms = 16
+
+// reduceComplex serves sums of complex numbers.
 func reduceComplex(s *site) (runtime.Bound, bool) {
 	op, t, ok := s.foldOp()
 	if !ok || op != hlo.OpAdd {
@@ -42,7 +47,13 @@ func reduceComplex(s *site) (runtime.Bound, bool) {
 func complexSumsOf[T float32 | float64](s *site) (runtime.Bound, bool) {
 	var l reduceLayout
 	l.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
-	if s.shape(0).NumElements() == 0 || !l.inner || !l.isContiguous() {
+	if s.shape(0).NumElements() == 0 {
+		return runtime.Bound{}, false
+	}
+	if !l.inner {
+		return complexColumns[T](s)
+	}
+	if !l.isContiguous() {
 		return runtime.Bound{}, false
 	}
 	r := &complexSums[T]{units: l.units, run: l.run, parts: (l.run-1)/complexPart + 1, rows: foldOf[T](hlo.OpAdd).rows}
@@ -63,11 +74,38 @@ func complexSumsOf[T float32 | float64](s *site) (runtime.Bound, bool) {
 	}, Scratch: scratch.size}, true
 }
 
+// complexColumns adds up rows element by element: as rows of twice as many real numbers, from an initial value both of whose parts are the same.
+func complexColumns[T float32 | float64](s *site) (runtime.Bound, bool) {
+	r, e := &reduction[T]{fold: foldOf[T](hlo.OpAdd)}, &reduceEnds{t: s.in.Shape().Type()}
+	r.layOut(append(slices.Clone(s.shape(0).Dimensions()), 2), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
+	first := s.in.OperandInstr(1).Literal()
+	if first == nil || first.IsElided() || !e.plan(s, operandsOf(s.in)) {
+		return runtime.Bound{}, false
+	}
+	if parts := elems[T](first.Bytes()); !bytes.Equal(bytesOf(parts[:1]), bytesOf(parts[1:])) {
+		return runtime.Bound{}, false
+	}
+	r.init, r.out, r.in = e.init, e.out, place{kind: inInput, index: 0}
+	r.divide()
+	r.takeRows(r.fold.list, sizeOf(*new(T)))
+	return r.bound(e, 2*int(s.shape(0).NumElements())), true
+}
+
 // tasks computes parts [lo, hi) of all rows.
 func (r *complexSums[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
 	x, y, init := elems[T](f.In(0).Data), elems[T](f.Out(0).Data), elems[T](f.In(1).Data)
 	if r.parts > 1 {
 		y = elems[T](r.partial.of(f))
+	}
+	if r.run <= mostComplexTerms {
+		for u := lo; u < hi; u++ {
+			re, im := init[0], init[1]
+			for row := x[2*u*r.run:][:2*r.run]; len(row) >= 2; row = row[2:] {
+				re, im = re+row[0], im+row[1]
+			}
+			y[2*u], y[2*u+1] = re, im
+		}
+		return
 	}
 	line := r.lines.Get().(*[2 * complexLine]T)
 	for task := lo; task < hi; task++ {

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,8 +15,17 @@ func TestComplexSums(t *testing.T) {
 		for _, n := range []int{1, 2, 3, 7, 16, 63, 64, 65, 1000} {
 			kernelCase{text: replaceType(fmt.Sprintf("T[9] reduce(T[9,%d], T[]), dimensions={1}, to_apply=%s", n, reducer("add")), typ), tol: tol, small: true}.check(t)
 		}
-		for _, text := range []string{"T[] reduce(T[3,20000], T[]), dimensions={0,1}, to_apply=", "T[2] reduce(T[2,40001], T[]), dimensions={1}, to_apply=", "T[] reduce(T[], T[]), dimensions={}, to_apply="} {
+		for _, text := range []string{"T[] reduce(T[3,20000], T[]), dimensions={0,1}, to_apply=", "T[2] reduce(T[2,40001], T[]), dimensions={1}, to_apply=", "T[] reduce(T[], T[]), dimensions={}, to_apply=",
+			"T[9,4] reduce(T[9,5,4], T[]), dimensions={1}, to_apply="} {
 			kernelCase{text: replaceType(text+reducer("add"), typ), tol: tol, small: true}.check(t)
+		}
+		// Behind a constant, rows are added up whatever lies behind them.
+		for _, shape := range [][3]string{{"7", "3,7", "0"}, {"8", "5000,8", "0"}, {"6,3", "6,40,3", "1"}, {"2,1100", "2,70,1100", "1"}, {"3", "9,3,20", "0,2"}} {
+			for _, first := range []string{"(0, 0)", "(2, 2)", "(1, 2)"} {
+				text := strings.NewReplacer("[R]", "["+shape[0]+"]", "[S]", "["+shape[1]+"]", "{D}", "{"+shape[2]+"}", "(I)", "("+first+")").Replace(
+					"T[R] fusion(T[S]), kind=kInput, calls={ x = T[S] parameter(0) i = T[] constant(I) ROOT r = T[R] reduce(x, i), dimensions={D}, to_apply=") + reducer("add") + " }"
+				kernelCase{text: replaceType(text, typ), tol: tol, small: true}.check(t)
+			}
 		}
 		s := siteOf(t, replaceType("T[9] reduce(T[9,100], T[]), dimensions={1}, to_apply="+reducer("add"), typ))
 		_, ok := reduceComplex(s)
