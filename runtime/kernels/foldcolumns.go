@@ -10,39 +10,35 @@ import (
 // Runs of very few elements are folded column by column: a vector loop takes every second, third … element of many runs, and another one folds them. So nothing is gathered, and each
 // run is folded in order.
 
-// Limits: the elements of a run, where its order does not matter and where no other loop keeps it, and the runs that are folded together, and are enough for that.
+// Limits: the elements of a run, and the runs that are folded together, and are enough for that.
 const (
-	mostOfRun      = 4
-	mostOfProducts = 8
-	besideRuns     = 512
-	leastRuns      = 64
+	mostOfRun  = 4
+	besideRuns = 512
+	leastRuns  = 64
 )
 
 // takeFew lets runs of few elements be folded by columns. Sums and extremes of floats have loops of their own.
 func takeFew[T realNumber](f *fold[T], isProduct bool) {
-	most, size := mostOfRun, sizeOf(*new(T))
-	switch {
-	case isProduct:
-		most = mostOfProducts
-	case elementType[T]().IsFloat():
+	if elementType[T]().IsFloat() && !isProduct {
 		return
 	}
-	var every [mostOfProducts + 1]vec.Loop
-	for run := 2; run <= most; run++ {
+	size := sizeOf(*new(T))
+	var every [mostOfRun + 1]vec.Loop
+	for run := 2; run <= mostOfRun; run++ {
 		if every[run] = vec.FindEvery(size, run); every[run] == nil && size == 1 && vec.InUse() != vec.Portable {
 			every[run] = everyByte(run)
 		}
 	}
 	spaces := sync.Pool{New: func() any { return new([besideRuns]T) }}
 	others, longest := f.runs, f.longest
-	f.longest = max(longest, most)
+	f.longest = max(longest, mostOfRun)
 	f.runs = func(y, x []T, run int, first *T) {
-		if run <= most && every[run] != nil && len(y) >= leastRuns {
+		if run <= mostOfRun && every[run] != nil && len(y) >= leastRuns {
 			space := spaces.Get().(*[besideRuns]T)
 			for ; len(y) > besideRuns; y, x = y[besideRuns:], x[besideRuns*run:] {
-				f.columnsOf(y[:besideRuns], x, run, *first, every[run], space[:])
+				columnsOf(f, y[:besideRuns], x, run, *first, every[run], space[:])
 			}
-			f.columnsOf(y, x, run, *first, every[run], space[:])
+			columnsOf(f, y, x, run, *first, every[run], space[:])
 			spaces.Put(space)
 			return
 		}
@@ -68,13 +64,21 @@ func everyByte(stride int) vec.Loop {
 }
 
 // columnsOf sets y[i] to the fold of first and run i of x. The last run is taken element by element: the loop reads what is behind an element, too.
-func (f *fold[T]) columnsOf(y, x []T, run int, first T, every vec.Loop, space []T) {
-	for i := range y {
-		y[i] = first
+func columnsOf[T realNumber](f *fold[T], y, x []T, run int, first T, every vec.Loop, space []T) {
+	n, k := len(y)-1, 0
+	take := func(d []T) { every(n, unsafe.Pointer(&d[0]), unsafe.Pointer(&x[k : k+n*run][0]), nil, nil) }
+	y[n] = first
+	switch {
+	case n > 0 && first == f.identity:
+		take(y)
+		k++
+	default:
+		for i := range y {
+			y[i] = first
+		}
 	}
-	n := len(y) - 1
-	for k := 0; k < run && n > 0; k++ {
-		every(n, unsafe.Pointer(&space[0]), unsafe.Pointer(&x[k : k+n*run][0]), nil, nil)
+	for ; k < run && n > 0; k++ {
+		take(space)
 		f.rows(y[:n], space[:n])
 	}
 	f.short(y[n:], x[n*run:], run)

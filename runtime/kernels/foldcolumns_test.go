@@ -9,7 +9,7 @@ import (
 	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
-// TestFewOfRuns folds runs of up to eight elements, many of them and one, of every type and op: in order, each behind the initial value.
+// TestFewOfRuns folds runs of few elements, many of them and one, of every type and op: in order, each behind the initial value.
 func TestFewOfRuns(t *testing.T) {
 	for _, level := range levels() {
 		restore := vec.Use(level)
@@ -33,19 +33,21 @@ func TestFewOfRuns(t *testing.T) {
 
 func testFewOfRuns[T realNumber](t *testing.T, op hlo.Opcode) {
 	f := foldOf[T](op)
-	for run := 1; run <= min(f.longest, mostOfProducts); run++ {
+	for run := 1; run <= min(f.longest, 2*mostOfRun); run++ {
 		for _, n := range []int{1, leastRuns - 1, leastRuns, leastRuns + 1, besideRuns, besideRuns + 1, 2*besideRuns + 77} {
-			x, y, first := make([]T, n*run), make([]T, n), T(3)
+			x, y := make([]T, n*run), make([]T, n)
 			for i := range x {
 				x[i] = T(i*7919%251) + T(i%7)/4
 			}
-			f.runs(y, x, run, &first)
-			for i := range y {
-				want := first
-				for _, v := range x[i*run:][:run] {
-					want = f.pair(want, v)
+			for _, first := range []T{3, f.identity} {
+				f.runs(y, x, run, &first)
+				for i := range y {
+					want := first
+					for _, v := range x[i*run:][:run] {
+						want = f.pair(want, v)
+					}
+					require.Equal(t, want, y[i], "%v of run %d of %d elements of %v", op, i, run, elementType[T]())
 				}
-				require.Equal(t, want, y[i], "%v of run %d of %d elements of %v", op, i, run, elementType[T]())
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"sync"
-	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
@@ -53,6 +52,7 @@ type windowReduction[T realNumber] struct {
 	lists         sync.Pool // of *windowList[T]
 	groups        *windowGroups
 	offsets       [][]int64 // of the elements of each task, in bytes, for vector
+	piece, pieces int       // positions of a line that are folded together, and how many such there are
 	lanes         sync.Pool // of *windowLanesOf[T]
 
 	// scan is the axis whose window reaches from the first element to the position, or back, or -1. It is then folded one element at a time.
@@ -130,14 +130,6 @@ func (r *windowReduction[T]) hasLinesOfRuns(width int) bool {
 	return r.run > 1 && r.run*width <= shortRunBytes && last >= 0 && r.window[last].Stride == 1 && r.out[last]*r.run >= leastOfLine
 }
 
-// planLines prepares for lines, given the work for one position; it returns how many there are and the work for one.
-func (r *windowReduction[T]) planLines(t hlo.PrimitiveType, work int) (int, int) {
-	last := len(r.window) - 1
-	r.loop = newParallelLoop(r.lines)
-	r.every = vec.FindEvery(t.ByteSize(), int(r.window[last].Stride))
-	return r.rows / r.out[last], work * r.out[last]
-}
-
 // positions folds the windows of runs [lo, hi) of the result.
 func (r *windowReduction[T]) positions(f *runtime.TensorFrame, lo, hi int) {
 	x, out := elems[T](r.src.of(f)), elems[T](r.to.of(f))
@@ -148,59 +140,6 @@ func (r *windowReduction[T]) positions(f *runtime.TensorFrame, lo, hi int) {
 			y[i] = init
 		}
 		r.position(y, x, row)
-	}
-}
-
-// lines folds the windows of lines [lo, hi) along the last axis, position by position of the windows, in row-major order: each
-// contributes one element, or run, to many windows at once.
-func (r *windowReduction[T]) lines(f *runtime.TensorFrame, lo, hi int) {
-	x, out := elems[T](r.src.of(f)), elems[T](r.to.of(f))
-	init := elems[T](r.init.of(f))[0]
-	last := len(r.window) - 1
-	w := &r.window[last]
-	n, stride := r.out[last], int(w.Stride)
-	outer := windowRuns{window: r.window[:last], out: r.out[:last], in: r.in[:last], stride: r.stride[:last], spans: r.spans[:last]}
-	buffer := r.picked.Get().(*[windowPick]T)
-	defer r.picked.Put(buffer)
-	picked := buffer[:]
-	for line := lo; line < hi; line++ {
-		y := out[line*n*r.run:][:n*r.run]
-		for i := range y {
-			y[i] = init
-		}
-		outer.each(line, func(off int) {
-			for k := range int(w.Size) {
-				if r.isDilated(last) { // each run of the array is a part of one window
-					q, p := firstDilated(w, k)
-					for ; q < r.in[last] && p < n; q, p = q+1, p+int(w.BaseDilation) {
-						r.fold.rows(y[p*r.run:][:r.run], x[off+q*r.run:][:r.run])
-					}
-					continue
-				}
-				first, end, shift := positionsOf(w, k, n, r.in[last])
-				if stride == 1 {
-					if first < end {
-						r.fold.rows(y[first*r.run:end*r.run], x[off+(first+shift)*r.run:][:(end-first)*r.run])
-					}
-					continue
-				}
-				for p := first; p < end; p += len(picked) {
-					m := min(len(picked), end-p)
-					at := off + p*stride + shift
-					done := 0
-					if r.every != nil && m > 1 { // which reads what follows an element too
-						done = m - 1
-						r.every(done, unsafe.Pointer(&picked[0]), unsafe.Pointer(&x[at:][:done*stride][0]), nil, nil)
-						at += done * stride
-					}
-					for i := done; i < m; i++ {
-						picked[i] = x[at]
-						at += stride
-					}
-					r.fold.rows(y[p:p+m], picked[:m])
-				}
-			}
-		})
 	}
 }
 

@@ -17,6 +17,14 @@ type windowList[T realNumber] struct {
 
 // findVector finds the loop for runs of several elements, unless windows are too large for a list.
 func (r *windowReduction[T]) findVector() bool {
+	if r.run > 1 && len(r.window) > 0 && r.canList() {
+		r.vector = r.fold.list
+	}
+	return r.vector != nil
+}
+
+// canList reports whether there is a loop for the runs of a list, which windows are not too large for.
+func (r *windowReduction[T]) canList() bool {
 	const longest = 1 << 12
 	n := 1
 	for i := range r.window {
@@ -24,11 +32,8 @@ func (r *windowReduction[T]) findVector() bool {
 			return false
 		}
 	}
-	if r.run > 1 && len(r.window) > 0 {
-		r.vector = r.fold.list
-	}
 	r.lists.New = func() any { return &windowList[T]{offsets: make([]int64, n)} }
-	return r.vector != nil
+	return r.fold.list != nil
 }
 
 // listed folds the windows of runs [lo, hi) of the result. Those that are whole along the last axis are neighbours.
