@@ -16,6 +16,7 @@ var compiledRules = []*pass.RewriteRule{
 		Operands: [][]hlo.Opcode{{hlo.OpReduce}}, RewriteAt: narrowReduce},
 	over(rule("E40", "transpose(gather) → gather with its offset axes elsewhere, on CPUs, if the others keep their order", transposeOfGather, hlo.OpTranspose), []hlo.Opcode{hlo.OpGather}),
 	over(rule("E41", "reshape(gather) without axes of size 1 of its slices → gather that collapses them, on CPUs", reshapeOfGather, hlo.OpReshape), []hlo.Opcode{hlo.OpGather}),
+	placesRule,
 }
 
 func narrowMoves(in hlo.Instruction) (pass.Expr, bool) {

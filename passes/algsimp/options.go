@@ -106,7 +106,7 @@ var gates = map[string]func(*options) bool{
 	"E30":  func(o *options) bool { return o.layoutSensitive && o.mayBitcast },
 	"D29":  func(o *options) bool { return o.layoutSensitive && o.bitcastConvert },
 	"D29b": ofCompiled,
-	"E42":  ofCompiled, "E43": ofCompiled,
+	"E42":  ofCompiled, "E43": ofCompiled, "G31": ofCompiled,
 	"E27": func(o *options) bool { return o.sinkBroadcast },
 	"F18": func(o *options) bool { return !o.keepDynamicSlice },
 	"F30": func(o *options) bool { return o.negativePadding },
