@@ -43,6 +43,11 @@ func testReduceWindow(t *testing.T) {
 			"T[7,19] reduce-window(T[4,18], T[]), window={size=3x3 pad=1_1x1_2 lhs_dilate=2x1}", "T[3,6] reduce-window(T[4,18], T[]), window={size=4x5 pad=-1_2x1_1 lhs_dilate=2x1 stride=2x3}",
 			"T[4] reduce-window(T[3], T[]), window={size=2 stride=3 pad=4_3 lhs_dilate=3 rhs_dilate=2}", "T[7] reduce-window(T[3], T[]), window={size=5 pad=4_2 lhs_dilate=2 rhs_dilate=1}",
 			"T[9] reduce-window(T[3], T[]), window={size=3 stride=2 pad=10_7 lhs_dilate=4 rhs_dilate=2}",
+			// Lines of several pieces: windows that are whole, at both ends, nowhere, with holes, apart, on two axes, of runs and over dilated arrays.
+			"T[9007] reduce-window(T[9000], T[]), window={size=5 pad=4_7}", "T[2,9010] reduce-window(T[2,9000], T[]), window={size=1x6 pad=0_0x11_9 rhs_dilate=1x2}",
+			"T[4,9000] reduce-window(T[5,9000], T[]), window={size=3x3 pad=1_0x1_1}", "T[9005] reduce-window(T[18000], T[]), window={size=3 stride=2 pad=6_5}",
+			"T[2,5001,3] reduce-window(T[2,5000,3], T[]), window={size=1x4x1 pad=0_0x2_2x0_0}", "T[9999,2] reduce-window(T[5000,2], T[]), window={size=3x1 pad=1_1x0_0 lhs_dilate=2x1}",
+			"T[2504] reduce-window(T[3], T[]), window={size=2000 pad=2500_2000}",
 		} {
 			for _, op := range []string{"add", "maximum", "minimum"} {
 				kernelCase{text: replaceType(c+", to_apply="+reducer(op), typ), small: true}.check(t)
