@@ -9,7 +9,7 @@ import (
 
 // turnRules undo what is written for the last axis and applied along another one by moving axes there and back, as `jnp.unpackbits` and `jax.vmap` do.
 var turnRules = []*pass.RewriteRule{
-	{ID: "E43", Doc: "transpose of what is computed from transposes → computed from other transposes, on CPUs, if these move fewer bytes", Root: []hlo.Opcode{hlo.OpTranspose},
+	{ID: "E43", Doc: "transpose of what is computed from transposes → computed from other transposes, on CPUs, if these move fewer elements", Root: []hlo.Opcode{hlo.OpTranspose},
 		RewriteAt: func(s pass.Site, in hlo.Instruction) (pass.Expr, bool) {
 			x := in.OperandInstr(0)
 			if !static(in, x) || !oneUse(x) || in.Shape().NumElements() == 0 {
@@ -17,7 +17,7 @@ var turnRules = []*pass.RewriteRule{
 			}
 			t := turning{s, maxTurned}
 			e, moved := t.turn(x, axes(in), true)
-			if !valid(e) || moved >= in.Shape().ByteSize() {
+			if !valid(e) || moved >= in.Shape().NumElements() {
 				return no()
 			}
 			return e, true
@@ -33,18 +33,18 @@ type turning struct {
 	left int // instructions that may be looked at
 }
 
-// turn is x with its axes in the order perm, and how many bytes transposes move more for it than now; what is under x has no other readers if sole.
+// turn is x with its axes in the order perm, and how many elements transposes move more for it than now; what is under x has no other readers if sole.
 func (t *turning) turn(x hlo.Instruction, perm []int64, sole bool) (pass.Expr, int64) {
 	if slices.IsSorted(perm) {
 		return pass.Use(x), 0
 	}
 	sole = sole && oneUse(x)
 	if t.left--; t.left >= 0 && isPlainArray(x) {
-		if e, moved, ok := t.inside(x, perm, sole); ok && valid(e) && moved < x.Shape().ByteSize() {
+		if e, moved, ok := t.inside(x, perm, sole); ok && valid(e) && moved < x.Shape().NumElements() {
 			return e, moved
 		}
 	}
-	return transposed(pass.Use(x), perm...), x.Shape().ByteSize()
+	return transposed(pass.Use(x), perm...), x.Shape().NumElements()
 }
 
 // isPlainArray reports an array of fixed size of which nothing is said that a copy of the instruction might not keep to.
@@ -60,10 +60,10 @@ func (t *turning) inside(x hlo.Instruction, perm []int64, sole bool) (e pass.Exp
 	case hlo.OpTranspose:
 		whole := permuted(axes(x), perm)
 		if e = transposed(pass.Use(x.OperandInstr(0)), whole...); !slices.IsSorted(whole) {
-			moved = x.Shape().ByteSize()
+			moved = x.Shape().NumElements()
 		}
 		if sole {
-			moved -= x.Shape().ByteSize()
+			moved -= x.Shape().NumElements()
 		}
 		return e, moved, true
 	case hlo.OpBroadcast:
