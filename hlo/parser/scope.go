@@ -57,12 +57,26 @@ func (p *parser) closeScope(f *scope, at int) hlo.CompID {
 		p.failAt(at, "expects name")
 	}
 	if i := slices.Index(f.params, false); i >= 0 {
-		p.failRule("FUS-09", at, "computation %s has no parameter %d, but one of a higher number", f.name, i)
+		p.failGap(f, i, at)
 	}
 	p.finishWrapped(f)
 	id := p.finish(f.b, f.name, f.root)
 	p.spare = append(p.spare, f)
 	return id
+}
+
+// failGap says that no parameter has a number, at the first one of a higher number. at is where to say it if that one has no place.
+func (p *parser) failGap(f *scope, missing, at int) {
+	for id := range hlo.InstrID(f.b.NumInstructions()) {
+		a, ok := f.b.Attrs(id).(*hlo.ParameterAttrs)
+		if !ok || a.Number <= int64(missing) {
+			continue
+		}
+		if pos := f.b.Position(id); pos.IsKnown() {
+			at = p.offset(pos)
+		}
+		p.failHintRule("FUS-09", at, "parameters are numbered from 0, without gaps", "computation %s has no parameter %d, but has parameter %d", f.name, missing, a.Number)
+	}
 }
 
 // finish ends a builder.

@@ -77,7 +77,7 @@ func (k Kind) HasArgumentShapes() bool {
 }
 
 // Detect returns the kind of a file by its content, and by its name where the content leaves it open. Content of no known form is
-// HLO text, whose reader says what is wrong with it.
+// HLO text, whose reader says what is wrong with it; so is a text of nothing but comments, which would be a host program without functions.
 func Detect(name string, data []byte) Kind {
 	k, known := Recognise(data)
 	named, ok := byName(name)
@@ -85,7 +85,7 @@ func Detect(name string, data []byte) Kind {
 	// Protocol buffers have no mark, and damaged files of other formats look like them.
 	case known && !(ok && k == HLOProto && (named == MLIRBytecode || named == JAXExport) || ok && k == TextOptions && named == TextProto):
 		return k
-	case ok:
+	case ok && !(named == HostProgram && len(skipSpace(data)) == 0):
 		return named
 	}
 	return HLOText

@@ -75,7 +75,9 @@ func TestDetect(t *testing.T) {
 		{"line ends and no header", "", "\n\nadd (p: f32[]) -> f32[] {", source.HLOText},
 		{"nothing", "", "", source.HLOText},
 		{"nothing, as a proto", "m.pb", "", source.HLOProto},
-		{"nothing, as a host program", "m.mlir", "", source.HostProgram},
+		{"nothing, as a host program", "m.mlir", "", source.HLOText},
+		{"a comment, as a host program", "m.mlir", "// RUN: none\n\n", source.HLOText},
+		{"a module without functions", "m.mlir", "module {\n}\n", source.HostProgram},
 		{"nothing, as BEF", "m.bef.gz", "", source.BEF},
 
 		{"a module", "m.hlo", string(proto.Encode(m)), source.HLOProto},

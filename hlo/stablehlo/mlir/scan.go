@@ -194,6 +194,9 @@ func (r *reader) suffix(what string) string {
 		for end < len(s) && class[s[end]]&digit != 0 {
 			end++
 		}
+		if end < len(s) && class[s[end]]&idStart != 0 {
+			r.failHint(end, "a name that begins with a digit has nothing but digits", "'%s' is not the name of a %s", r.wordAt(at), what)
+		}
 	} else if end < len(s) && class[s[end]]&suffixStart != 0 {
 		for end < len(s) && class[s[end]]&suffixNext != 0 {
 			end++
