@@ -67,7 +67,7 @@ var pipelines = []Pipeline{
 	{"cpu-async", "cpu, with expensive work begun asynchronously where other work can be done beside it",
 		"cpu,while-loop-trip-count-annotator,async-wrapper"},
 	{"spmd", "turn a program with shardings for many devices, as JAX exports it, into the program of one device",
-		"sdy-import,flatten-call-graph,hlo-constant-splitter{split-expressions=true},sharding-propagation,spmd-partitioning,cse,dce"},
+		"sdy-import,flatten-call-graph,hlo-constant-splitter{split-expressions=true},sharding-propagation,spmd-partitioning,cse,dce{remove-collectives}"},
 	{"spmd-partitioner", "another name of spmd-partitioning", "spmd-partitioning"},
 	{"debug", "the passes that lowering needs, and dead-code elimination: every other value keeps its instruction, and its rounding",
 		"async-to-sync,old-call-rewriter,fusion-inliner,outline-dynamic,dce"},

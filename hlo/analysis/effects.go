@@ -6,7 +6,10 @@ import (
 )
 
 // SideEffects has the computations of a module that do more than compute their result. It is immutable.
-type SideEffects struct{ impure idmap.Set[hlo.CompID] }
+type SideEffects struct {
+	impure idmap.Set[hlo.CompID]
+	joined idmap.Set[hlo.CompID] // those that run collectives on channels
+}
 
 // FindSideEffects looks at every computation once, callees first.
 func FindSideEffects(m hlo.Module) *SideEffects {
@@ -16,12 +19,17 @@ func FindSideEffects(m hlo.Module) *SideEffects {
 		switch {
 		case c.Opcodes().Meets(mayHaveEffects):
 			of = c.Instructions()
-		case s.impure.Len() == 0:
+		case s.impure.Len()+s.joined.Len() == 0:
 			continue
 		}
 		for in := range of {
 			if s.Of(in) {
 				s.impure.Add(c.ID())
+			}
+			if s.joins(in) {
+				s.joined.Add(c.ID())
+			}
+			if s.impure.Has(c.ID()) && s.joined.Has(c.ID()) {
 				break
 			}
 		}
@@ -30,9 +38,30 @@ func FindSideEffects(m hlo.Module) *SideEffects {
 }
 
 // mayHaveEffects are the opcodes of instructions that have effects by themselves.
-var mayHaveEffects = hlo.OpcodesWith(hlo.TraitSideEffect).With(hlo.OpcodesOf(hlo.OpCustomCall))
+var mayHaveEffects = hlo.OpcodesWith(hlo.TraitSideEffect).With(hlo.OpcodesWith(hlo.TraitCollective)).With(hlo.OpcodesOf(hlo.OpCustomCall))
 
-// Of reports whether in must be kept even if its value is unused.
+// Needed reports whether in must be kept even if its value is unused: it has side effects, or is or calls a collective on a channel. A channel joins
+// collectives of several programs, so that another program may wait for this one. Collectives without a channel join executions of this
+// program, from which they go together.
+func (s *SideEffects) Needed(in hlo.Instruction) bool { return s.Of(in) || s.joins(in) }
+
+// joins reports whether in is a collective on a channel, or calls one.
+func (s *SideEffects) joins(in hlo.Instruction) bool {
+	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitCollective) {
+		channel, _ := in.Attr("channel_id")
+		if id, ok := channel.(hlo.OptInt); ok && id.Set {
+			return true
+		}
+	}
+	for i := range in.NumCallees() {
+		if s.joined.Has(in.Callee(i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Of reports whether in does more than compute its value.
 func (s *SideEffects) Of(in hlo.Instruction) bool {
 	if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitSideEffect) {
 		return true

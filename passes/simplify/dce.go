@@ -13,7 +13,8 @@ import (
 const dceDoc = `remove unused instructions and uncalled computations
 
 An instruction is needed if it is a parameter or has side effects, or if the root or a needed instruction uses it or runs after it by a
-control dependency. A call that says the sharding of a parameter, or of a value with other users, is needed too. Unused results of a fusion go. Of an asynchronous chain all steps are needed when one is.
+control dependency. A collective on a channel is needed as well, since another program may wait for it; where all devices run this one,
+remove-collectives removes it. A call that says the sharding of a parameter, or of a value with other users, is needed too. Unused results of a fusion go. Of an asynchronous chain all steps are needed when one is.
 
 Parameters stay, since removing one changes every caller. With call-analysis, unused ones go from computations that are only called,
 with what computed the arguments; module-dce looks into the state of loops as well. With remove-entry-params the program takes fewer
@@ -22,10 +23,11 @@ arguments than before.`
 var dceParams = []pass.Param{
 	{Name: "call-analysis", Doc: "remove unused parameters of called computations"},
 	{Name: "remove-entry-params", Doc: "remove them from the entry too: callers must know"},
+	{Name: "remove-collectives", Doc: "remove unused collectives on channels: no other program must wait for them"},
 }
 
 // deadCode is the pass with its options.
-type deadCode struct{ callAnalysis, entryParams bool }
+type deadCode struct{ callAnalysis, entryParams, collectives bool }
 
 // DCE is dce without options.
 var DCE = &pass.Pass{Name: "dce", Doc: dceDoc, Params: dceParams, Own: removeDeadCode}
@@ -33,7 +35,7 @@ var DCE = &pass.Pass{Name: "dce", Doc: dceDoc, Params: dceParams, Own: removeDea
 // NewDCE makes the pass dce.
 func NewDCE(o pass.Options) (*pass.Pass, error) {
 	d := &deadCode{}
-	if err := o.Known("call-analysis", "remove-entry-params"); err != nil {
+	if err := o.Known("call-analysis", "remove-entry-params", "remove-collectives"); err != nil {
 		return nil, err
 	}
 	var err error
@@ -43,9 +45,12 @@ func NewDCE(o pass.Options) (*pass.Pass, error) {
 	if d.entryParams, err = o.Bool("remove-entry-params"); err != nil {
 		return nil, err
 	}
+	if d.collectives, err = o.Bool("remove-collectives"); err != nil {
+		return nil, err
+	}
 	p := *DCE
 	p.Options = o
-	if d.callAnalysis || d.entryParams {
+	if d.callAnalysis || d.entryParams || d.collectives {
 		p.Own, p.Run = nil, d.run
 	}
 	return &p, nil
@@ -60,14 +65,18 @@ func removeDeadCode(ctx *pass.Context, o hlo.Owned[hlo.Module]) (_ hlo.Owned[hlo
 func (d *deadCode) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 	effects := pass.Fact(ctx, m, analysis.FindSideEffects)
 	e := ctx.Edit(m)
-	if err := removeUnneeded(ctx, e, m); err != nil {
+	needed := effects.Needed
+	if d.collectives {
+		needed = effects.Of
+	}
+	if err := removeUnneeded(ctx, e, m, needed); err != nil {
 		return m, err
 	}
 	if d.callAnalysis {
-		if err := dropParameters(ctx, e, m, effects); err != nil {
+		if err := dropParameters(ctx, e, m, needed); err != nil {
 			return m, err
 		}
-		if err := removeUnneeded(ctx, e, e.ViewModule()); err != nil { // what computed arguments that are gone
+		if err := removeUnneeded(ctx, e, e.ViewModule(), needed); err != nil { // what computed arguments that are gone
 			return m, err
 		}
 	}
@@ -81,18 +90,19 @@ func (d *deadCode) run(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 
 // RemoveDead is what dce does without options, in a session of the pass of ctx.
 func RemoveDead(ctx *pass.Context, e *hlo.Editor) error {
-	return removeUnneeded(ctx, e, e.ViewModule())
+	m := e.ViewModule()
+	return removeUnneeded(ctx, e, m, pass.Fact(ctx, m, analysis.FindSideEffects).Needed)
 }
 
-// removeUnneeded removes dead instructions and uncalled computations from m as a session sees it.
-func removeUnneeded(ctx *pass.Context, e *hlo.Editor, m hlo.Module) error {
+// removeUnneeded removes dead instructions and uncalled computations from m as a session sees it. needed reports what stays even if nothing uses it.
+func removeUnneeded(ctx *pass.Context, e *hlo.Editor, m hlo.Module, needed func(hlo.Instruction) bool) error {
 	callers := make([]int, m.CompIDLimit())
 	for c := range m.Computations() {
 		for range m.Callers(c.ID()) {
 			callers[c.ID()]++
 		}
 	}
-	reached, err := removeFromReached(ctx, e, callers, pass.Fact(ctx, m, analysis.FindSideEffects))
+	reached, err := removeFromReached(ctx, e, callers, needed)
 	if err != nil {
 		return err
 	}
@@ -115,15 +125,15 @@ func removeUnneeded(ctx *pass.Context, e *hlo.Editor, m hlo.Module) error {
 
 // removeFromReached removes dead instructions from the entry and from what it still calls then, callers first: what only dead instructions call is
 // not reached.
-func removeFromReached(ctx *pass.Context, e *hlo.Editor, callers []int, effects *analysis.SideEffects) (reached idmap.Set[hlo.CompID], err error) {
+func removeFromReached(ctx *pass.Context, e *hlo.Editor, callers []int, needed func(hlo.Instruction) bool) (reached idmap.Set[hlo.CompID], err error) {
 	reached.Add(e.Entry())
 	for work := []hlo.CompID{e.Entry()}; len(work) > 0; {
 		id := work[0]
 		work = work[1:]
 		for again := true; again; { // what a fusion no longer takes in may be dead
-			err := removeDead(ctx, e, e.View(id), effects)
+			err := removeDead(ctx, e, e.View(id), needed)
 			if err == nil {
-				again, err = dropFusionOutputs(ctx, e, callers, effects, id)
+				again, err = dropFusionOutputs(ctx, e, callers, needed, id)
 			}
 			if err != nil {
 				return reached, err
@@ -138,8 +148,8 @@ func removeFromReached(ctx *pass.Context, e *hlo.Editor, callers []int, effects 
 	return reached, nil
 }
 
-func removeDead(ctx *pass.Context, e *hlo.Editor, c hlo.Computation, effects *analysis.SideEffects) error {
-	dead := deadInstructions(c, effects)
+func removeDead(ctx *pass.Context, e *hlo.Editor, c hlo.Computation, needed func(hlo.Instruction) bool) error {
+	dead := deadInstructions(c, needed)
 	if len(dead) == 0 {
 		return nil
 	}
@@ -168,7 +178,7 @@ func saysSharding(in hlo.Instruction) bool {
 
 // deadInstructions lists what can be removed from c, users before operands. Where everything is read by something, or needed without, nothing can: the last of
 // the dead would have no reader.
-func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.InstrID {
+func deadInstructions(c hlo.Computation, always func(hlo.Instruction) bool) []hlo.InstrID {
 	needed := make([]bool, c.IDLimit())
 	// Most of what is needed by an instruction has a smaller id, so ids go down from here on: instructions are met in the order in which they lie in memory.
 	next := hlo.InstrID(c.IDLimit())
@@ -188,7 +198,7 @@ func deadInstructions(c hlo.Computation, effects *analysis.SideEffects) []hlo.In
 		for i := range in.NumOperands() {
 			read[in.Operand(i)] = true
 		}
-		if in.Opcode() == hlo.OpParameter || effects.Of(in) || saysSharding(in) {
+		if in.Opcode() == hlo.OpParameter || always(in) || saysSharding(in) {
 			need(in.ID())
 		}
 	}

@@ -4,16 +4,15 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/emit"
 )
 
 // dropFusionOutputs narrows the fusions of a computation with several results of which some are not read. What computed these goes too, unless it has
 // effects, and with it the operands that nothing else in the fusion reads. It reports whether there were any.
-func dropFusionOutputs(ctx *pass.Context, e *hlo.Editor, callers []int, effects *analysis.SideEffects, id hlo.CompID) (found bool, err error) {
+func dropFusionOutputs(ctx *pass.Context, e *hlo.Editor, callers []int, needed func(hlo.Instruction) bool, id hlo.CompID) (found bool, err error) {
 	for _, in := range narrowable(e, callers, e.View(id)) {
-		kept := keptParts(e.View(id).MustAt(in), e.View(e.View(id).MustAt(in).Callee(0)).Root(), effects)
+		kept := keptParts(e.View(id).MustAt(in), e.View(e.View(id).MustAt(in).Callee(0)).Root(), needed)
 		if kept == nil || !ctx.Spend("fusion-output") {
 			continue
 		}
@@ -45,7 +44,7 @@ func narrowable(e *hlo.Editor, callers []int, c hlo.Computation) (ids []hlo.Inst
 }
 
 // keptParts lists the results of a fusion that are read, or come from what has effects; nil when all are, or none, or it is used in another way.
-func keptParts(in, root hlo.Instruction, effects *analysis.SideEffects) (kept []int) {
+func keptParts(in, root hlo.Instruction, needed func(hlo.Instruction) bool) (kept []int) {
 	for user := range in.Users() {
 		if user.Opcode() != hlo.OpGetTupleElement || user.NumControlPredecessors()+user.NumControlSuccessors() > 0 {
 			return nil
@@ -58,7 +57,7 @@ func keptParts(in, root hlo.Instruction, effects *analysis.SideEffects) (kept []
 		return nil
 	}
 	for i := range root.NumOperands() {
-		if effects.Of(root.OperandInstr(i)) && !slices.Contains(kept, i) {
+		if needed(root.OperandInstr(i)) && !slices.Contains(kept, i) {
 			kept = append(kept, i)
 		}
 	}

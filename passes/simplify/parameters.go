@@ -4,13 +4,12 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 )
 
 // dropParameters removes unused parameters from computations that are only called, with the operands of the calls, and what is
 // dead without these. (Those of fusions are read, or the fusion is not legal.) Callees come first, since a caller may have read its own parameter for a call only.
-func dropParameters(ctx *pass.Context, e *hlo.Editor, m hlo.Module, effects *analysis.SideEffects) error {
+func dropParameters(ctx *pass.Context, e *hlo.Editor, m hlo.Module, needed func(hlo.Instruction) bool) error {
 	for c := range m.PostOrder() {
 		if !e.Has(c.ID()) || c.ID() == m.Entry().ID() {
 			continue
@@ -38,7 +37,7 @@ func dropParameters(ctx *pass.Context, e *hlo.Editor, m hlo.Module, effects *ana
 			if !dropped {
 				break
 			}
-			if err := removeDead(ctx, e, e.View(s.comp), effects); err != nil {
+			if err := removeDead(ctx, e, e.View(s.comp), needed); err != nil {
 				return err
 			}
 		}
