@@ -9,6 +9,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/hlo/pass"
+	"github.com/gohalo/halo/internal/spelling"
 	"github.com/gohalo/halo/passes/simplify"
 	"github.com/gohalo/halo/printer"
 	"github.com/gohalo/halo/verifier"
@@ -73,7 +74,21 @@ func (c *extractCmd) find(m hlo.Module) (hlo.Instruction, error) {
 			return in, nil
 		}
 	}
-	return hlo.Instruction{}, fmt.Errorf("there is no instruction %%%s", name)
+	return hlo.Instruction{}, noInstruction(m, name)
+}
+
+// noInstruction says that a module has no instruction of a name, and which one may be meant.
+func noInstruction(m hlo.Module, name string) error {
+	var names []string
+	for k := range m.Computations() {
+		for in := range k.Instructions() {
+			names = append(names, in.Name())
+		}
+	}
+	if near := spelling.Nearest(name, names); near != "" {
+		return fmt.Errorf("there is no instruction %%%s; did you mean %%%s?", name, near)
+	}
+	return fmt.Errorf("there is no instruction %%%s", name)
 }
 
 // extract makes a module whose entry computes an instruction of m from so many levels of its operands.

@@ -112,7 +112,11 @@ func (o Options) Bool(key string) (bool, error) {
 			if text == "" {
 				return true, nil
 			}
-			return strconv.ParseBool(text)
+			on, err := strconv.ParseBool(text)
+			if err != nil {
+				return false, fmt.Errorf("%s=%s: want true or false", key, text)
+			}
+			return on, nil
 		}
 	}
 	return false, nil
@@ -123,10 +127,27 @@ func (o Options) Int(key string, def int) (int, error) {
 	for _, opt := range o {
 		if opt.Key == key {
 			n, err := strconv.Atoi(opt.Text())
-			if err == nil && n < 0 && def >= 0 {
-				err = fmt.Errorf("got %d, want a number from 0 on", n)
+			switch {
+			case err != nil:
+				return 0, fmt.Errorf("%s=%s: want an integer", key, opt.Text())
+			case n < 0 && def >= 0:
+				return 0, fmt.Errorf("%s=%d: want an integer from 0 on", key, n)
 			}
-			return n, err
+			return n, nil
+		}
+	}
+	return def, nil
+}
+
+// Float returns the value of a number that need not be whole, def when absent.
+func (o Options) Float(key string, def float64) (float64, error) {
+	for _, opt := range o {
+		if opt.Key == key {
+			x, err := strconv.ParseFloat(opt.Text(), 64)
+			if err != nil {
+				return 0, fmt.Errorf("%s=%s: want a number", key, opt.Text())
+			}
+			return x, nil
 		}
 	}
 	return def, nil

@@ -1,7 +1,9 @@
 package proto
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -37,7 +39,11 @@ func ruleErrorf(rule, format string, args ...any) error {
 
 // wireError is the error that a negative length of protowire stands for, without the prefix, which varies from build to build.
 func wireError(n int) error {
-	return errorf("%s", strings.TrimSpace(strings.TrimPrefix(protowire.ParseError(n).Error(), "proto:")))
+	err := protowire.ParseError(n)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errorf("it is cut short")
+	}
+	return errorf("%s", strings.TrimSpace(strings.TrimPrefix(err.Error(), "proto:")))
 }
 
 // within puts a field in front of the path of a FormatError.

@@ -119,9 +119,9 @@ func TestHostile(t *testing.T) {
 		want  string // "": it is fine
 	}{
 		"nothing wrong":       {single(p), ""},
-		"cut in a varint":     {append(single(p), 0x28, 0xff), "id: unexpected EOF"},
+		"cut in a varint":     {append(single(p), 0x28, 0xff), "id: it is cut short"},
 		"varint of 11 bytes":  {append(append(single(p), 0x28), bytes.Repeat([]byte{0xff}, 11)...), "variable length integer overflow"},
-		"length past the end": {append(single(p), 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f), "name: unexpected EOF"},
+		"length past the end": {append(single(p), 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f), "name: it is cut short"},
 		"field number 0":      {append(single(p), 0x00, 0x00), ": invalid field number"},
 		"group without end":   {append(single(p), 0x33), "entryid: unexpected wire type 3"},
 		"groups":              {append(single(p), bytes.Repeat([]byte{0xdb, 0x06}, deep)...), "field 107: "},

@@ -83,7 +83,7 @@ func Detect(name string, data []byte) Kind {
 	named, ok := byName(name)
 	switch {
 	// Protocol buffers have no mark, and damaged files of other formats look like them.
-	case known && !(ok && k == HLOProto && (named == MLIRBytecode || named == JAXExport) || ok && k == TextOptions && named == TextProto):
+	case known && !(ok && k == HLOProto && (named == MLIRBytecode || named == JAXExport || named == BEF) || ok && k == TextOptions && named == TextProto):
 		return k
 	case ok && !(named == HostProgram && len(skipSpace(data)) == 0):
 		return named

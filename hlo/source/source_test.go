@@ -86,6 +86,7 @@ func TestDetect(t *testing.T) {
 		{"a name as long as a space is", "", string(named(32)), source.HLOProto},
 		{"a name longer than what is looked at", "", string(named(5000)), source.HLOProto},
 		{"noise", "", "\x00\x01\x02", source.HLOProto},
+		{"noise, as BEF", "m.bef", "\x00\x01\x02", source.BEF},
 
 		{"magic", "m.hlo", "\x0b\xef\x00", source.BEF},
 		{"gzip", "m.hlo", string(gzipped(t, []byte(module))), source.Gzip},

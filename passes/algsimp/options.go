@@ -3,7 +3,6 @@ package algsimp
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gohalo/halo/hlo/pass"
@@ -154,7 +153,7 @@ func (o *options) read(text pass.Options, r *pass.Rewriter) error {
 		}); i >= 0 {
 			on, err := text.Bool(opt.Key)
 			if err != nil {
-				return fmt.Errorf("%s=%s: want true or false", opt.Key, opt.Text())
+				return err
 			}
 			*switches[i].field(o) = on
 			continue
@@ -162,20 +161,26 @@ func (o *options) read(text pass.Options, r *pass.Rewriter) error {
 		var err error
 		switch opt.Key {
 		case "fp":
-			err = allow(r, opt.Text())
+			if err = allow(r, opt.Text()); err != nil {
+				err = fmt.Errorf("fp=%w", err)
+			}
 		case "rules":
-			err = choose(r, append(opt.List, opt.Value))
+			if err = choose(r, append(opt.List, opt.Value)); err != nil {
+				err = fmt.Errorf("rules=%w", err)
+			}
 		case "associative-reordering-threshold":
-			o.reorderThreshold, err = strconv.ParseFloat(opt.Value, 64)
+			o.reorderThreshold, err = text.Float(opt.Key, 0)
 		case "raise-slice-and-reduce-through-dot-threshold":
-			o.raiseThreshold, err = strconv.ParseFloat(opt.Value, 64)
+			o.raiseThreshold, err = text.Float(opt.Key, 0)
 		case "very-small-gather-size":
-			o.smallGather, err = strconv.ParseInt(opt.Value, 10, 64)
+			var n int
+			n, err = text.Int(opt.Key, 0)
+			o.smallGather = int64(n)
 		case "cudnn-batchnorm-forward-training-metadata":
 			o.batchNorm = opt.Value
 		}
 		if err != nil {
-			return fmt.Errorf("%s=%w", opt.Key, err)
+			return err
 		}
 	}
 	if o.fastMath && r.Allow == nil {

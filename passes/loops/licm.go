@@ -4,7 +4,6 @@ package loops
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gohalo/halo/hlo"
@@ -41,11 +40,9 @@ func NewInvariantCodeMotion(o pass.Options) (*pass.Pass, error) {
 		}
 	}
 	h.needsInvariant = o.Text("hoist-constants", "") != "" && !h.constants
-	if text := o.Text("hoist-size-inflation-ratio", ""); text != "" {
-		var err error
-		if h.ratio, err = strconv.ParseFloat(text, 64); err != nil {
-			return nil, err
-		}
+	var err error
+	if h.ratio, err = o.Float("hoist-size-inflation-ratio", h.ratio); err != nil {
+		return nil, err
 	}
 	return &pass.Pass{Name: "while-loop-invariant-code-motion", About: []hlo.Opcode{hlo.OpWhile}, Doc: licmDoc, Options: o, Params: licmParams, Lent: true, Run: h.run}, nil
 }
