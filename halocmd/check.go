@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/gohalo/halo/hlo/source"
 	"github.com/gohalo/halo/internal/passcases"
 	"github.com/gohalo/halo/verifier"
 )
@@ -41,12 +42,20 @@ algebra. docs/rules.md describes the language of rules.`
 }
 
 func (c *checkCmd) Run(e *env) error {
+	if c.Passes != "" {
+		if _, err := catalogue.Parse(c.Passes); err != nil {
+			return usageError{fmt.Errorf("--passes: %w", err)}
+		}
+	}
 	e.manyModules = true
 	ctx, stop := interruptible(e)
 	defer stop()
 	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
 		if isRules(in.name) {
 			return c.checkRules(ctx, e, in, r)
+		}
+		if in.kind == source.HLOProto || in.kind == source.MLIRBytecode || in.kind == source.BEF {
+			return fmt.Errorf("%s: error: this is %v; want HLO text or an archive of it", in.name, in.kind)
 		}
 		cases := passcases.Cases(in.name, in.data, catalogue.Parse)
 		outputs := make([]string, len(cases))
@@ -65,7 +74,10 @@ func (c *checkCmd) Run(e *env) error {
 			var err error
 			o := passcases.Options{Parse: catalogue.Parse, Verify: verifierConfig(verifier.Config{}), NoExec: !c.Exec, NoChecks: c.Update}
 			if outputs[i], err = t.Run(ctx, o); err != nil && ctx.Err() == nil {
-				failed = append(failed, fmt.Errorf("%s: error: %w", t.Name, err))
+				if !strings.HasPrefix(err.Error(), t.Name+":") { // or else it has its place
+					err = fmt.Errorf("%s: error: %w", t.Name, err)
+				}
+				failed = append(failed, err)
 				continue
 			} else if err == nil {
 				passed++

@@ -38,7 +38,11 @@ func (c *scheduleCmd) link() (analysis.Link, error) {
 	case c.Devices < 0:
 		return analysis.Link{}, errors.New("--devices: want a positive number")
 	}
-	return analysis.ParseLink(c.Link)
+	link, err := analysis.ParseLink(c.Link)
+	if err != nil {
+		return link, fmt.Errorf("--link: %w", err)
+	}
+	return link, nil
 }
 
 // scaleOf takes groups of a program for n devices to be as large a part of all devices as they are in the text.
