@@ -19,7 +19,9 @@
 // and then called. No BEF file, executor or pass has a part in it. Ops that run computations (call, while, conditional, asynchronous ones)
 // and composite ops ([Runtime.MakeComposite]) take the general path: they are lowered to a program of one op, which is executed. What has been
 // prepared is kept under the canonical text of the op, in a cache of bounded size. Only rng-get-and-update-state is kept by its [Op] alone, as
-// each has a state.
+// each has a state: an [Op] is a place of a program, and [Runtime.Execute] makes another one each time. Ops rng of one text draw from one sequence.
+// Those of different texts begin with the same random bits, and one made after the cache has forgotten its text begins anew; keep an [Op] of rng-bit-generator, whose state is
+// an operand, where that matters.
 //
 // # When an op runs
 //
