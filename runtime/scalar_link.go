@@ -25,9 +25,16 @@ type scalarFrame struct {
 	memory map[Slot]scalar.Place    // if the function is linked in part, where its registers are
 }
 
-// emptyOperand is an array of a register's type, without contents.
-func emptyOperand(r *Register) scalar.Operand {
-	return scalar.Empty(int(numElements(r.Dims)), int(r.Bytes))
+// newScalarLinker is a linker for arrays of up to so many elements in registers.
+func newScalarLinker(lanes int) *scalarLinker {
+	l := &scalarLinker{b: scalar.NewBuilder(), consts: make(map[*byte]scalar.Place), loop: &scalarLoop{}}
+	l.b.Lanes = lanes
+	return l
+}
+
+// empty is an array of a register's type, without contents.
+func (l *scalarLinker) empty(r *Register) scalar.Operand {
+	return l.b.Empty(int(numElements(r.Dims)), int(r.Bytes))
 }
 
 // value is what a register holds.
@@ -36,7 +43,7 @@ func (l *scalarLinker) value(f *scalarFrame, reg int32) (scalar.Operand, bool) {
 		return o, true
 	}
 	r := &f.fn.regs[reg]
-	o := emptyOperand(r)
+	o := l.empty(r)
 	switch from, ok := f.fn.same[reg]; {
 	case r.Bytes == 0:
 	case ok:
@@ -89,7 +96,7 @@ func (l *scalarLinker) all(f *scalarFrame, regs []int32) ([]scalar.Operand, bool
 // target is where a register that a step writes goes: a large one has to be where the plan has put another large one.
 func (l *scalarLinker) target(f *scalarFrame, reg int32) scalar.Operand {
 	r := &f.fn.regs[reg]
-	o := emptyOperand(r)
+	o := l.empty(r)
 	if !o.InMemory {
 		return o
 	}

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/gohalo/halo/runtime/scalar"
@@ -13,6 +14,7 @@ import (
 // scalarLoop is a loop as a program.
 type scalarLoop struct {
 	program *scalar.Program
+	weight  int            // see [scalar.Builder.Weight]
 	state   []scalar.Place // of the leaves of the state, or -1
 	consts  []scalarConst
 }
@@ -55,16 +57,69 @@ func (f *fiber) scalarLoop(a *activation, s *step) outcome {
 	return a.finishLoop()
 }
 
-// newScalarLoop links a loop's functions to one program, or returns nil.
+// newScalarLoop links a loop's functions to one program, or returns nil. Arrays of more than a few elements are in registers only where the
+// loop is no program otherwise, and only if that pays.
 func newScalarLoop(t *tensorFunction, s *step) *scalarLoop {
-	cond, body := s.callees[0], s.callees[1]
-	if t.events || !cond.hasCode() || !body.hasCode() {
+	if t.events || !s.callees[0].hasCode() || !s.callees[1].hasCode() {
 		return nil
 	}
-	l := &scalarLinker{b: scalar.NewBuilder(), consts: make(map[*byte]scalar.Place), loop: &scalarLoop{}}
+	if l := linkLoop(t, s, scalar.FewLanes, math.MaxInt); l != nil || !s.hasLongRows() {
+		return l
+	}
+	most := s.weight()
+	if atOnce.Load() {
+		most = math.MaxInt
+	}
+	return linkLoop(t, s, scalar.MostLanes, most)
+}
+
+// hasLongRows reports whether arrays in the functions of a step are in registers only if a linker is for most lanes.
+func (s *step) hasLongRows() bool {
+	for _, c := range s.callees {
+		for i := range c.regs {
+			if n := numElements(c.regs[i].Dims); n > scalar.FewLanes && n <= scalar.MostLanes {
+				return true
+			}
+		}
+		for i := range c.steps {
+			if c.steps[i].hasLongRows() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// weight is about how many values of a program take as long as a step, with the loops in it as [scalar.Builder.Weight] has them.
+func (s *step) weight() int {
+	if s.kind == stepWhile && s.scalar != nil {
+		return s.scalar.weight
+	}
+	w := callsOfKernel
+	if s.small != nil {
+		w = len(s.small)
+	}
+	w *= valuesOfCall
+	for _, c := range s.callees {
+		inner := 0
+		for i := range c.steps {
+			inner += c.steps[i].weight()
+		}
+		if s.kind == stepWhile {
+			inner *= scalar.RoundsOfLoop
+		}
+		w += inner
+	}
+	return w
+}
+
+// linkLoop links a loop's functions to one program with arrays of up to so many elements in registers, or returns nil, also if the program would weigh more
+// than most.
+func linkLoop(t *tensorFunction, s *step, lanes, most int) *scalarLoop {
+	l := newScalarLinker(lanes)
 	state := make([]scalar.Operand, len(s.out))
 	for i, r := range s.out {
-		state[i] = emptyOperand(&t.regs[r])
+		state[i] = l.empty(&t.regs[r])
 		if t.regs[r].Bytes == 0 {
 			l.loop.state = append(l.loop.state, -1)
 			continue
@@ -86,6 +141,9 @@ func newScalarLoop(t *tensorFunction, s *step) *scalarLoop {
 				l.b.Store(o.Width, l.loop.state[i], scalar.None, int64(k*o.Width), v)
 			}
 		}
+	}
+	if l.loop.weight = l.b.Weight(); l.loop.weight > most {
+		return nil
 	}
 	if l.loop.program, ok = l.b.Build(); !ok {
 		return nil

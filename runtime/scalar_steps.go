@@ -33,11 +33,13 @@ const (
 	callsOfKernel = 6
 	// stepsOfCall is about how many instructions of a program take as long as a call of a loop.
 	stepsOfCall = 10
+	// valuesOfCall is about how many values of a program, before instructions are made of them, take as long.
+	valuesOfCall = 20
 )
 
 var atOnce atomic.Bool
 
-// LinkAtOnce makes steps programs when they next run, and also where that does not pay, and returns what undoes that. It is for tests.
+// LinkAtOnce makes programs of steps when they next run and of loops when they are loaded, also where that does not pay, and returns what undoes that. It is for tests.
 func LinkAtOnce() (restore func()) {
 	before := atOnce.Swap(true)
 	return func() { atOnce.Store(before) }
@@ -97,7 +99,7 @@ func (t *tensorFunction) linkSteps() {
 		}
 		for pc < s.end || pc == s.first {
 			end := pc
-			for t.linkOf(end, end+1, nil) != nil { // the return cannot be linked
+			for t.linkOf(end, end+1, nil, scalar.MostLanes) != nil { // the return cannot be linked
 				end++
 			}
 			if end > pc {
@@ -170,13 +172,18 @@ func (t *tensorFunction) linkRange(first, end int) {
 	if calls < leastCalls && !atOnce.Load() {
 		return
 	}
-	l := t.linkOf(first, end, t.readOutside(first, end))
-	if l != nil {
-		if p, ok := l.b.Build(); ok {
-			if p.Cost() <= calls*stepsOfCall || atOnce.Load() {
-				l.steps.program, l.steps.consts = p, l.loop.consts
-				t.linked = append(t.linked, l.steps)
-			}
+	kept := t.readOutside(first, end)
+	for _, lanes := range []int{scalar.MostLanes, scalar.FewLanes} {
+		l := t.linkOf(first, end, kept, lanes)
+		if l == nil {
+			continue
+		}
+		switch p, ok := l.b.Build(); {
+		case ok && (p.Cost() <= calls*stepsOfCall || atOnce.Load()):
+			l.steps.program, l.steps.consts = p, l.loop.consts
+			t.linked = append(t.linked, l.steps)
+			return
+		case ok && lanes == scalar.FewLanes:
 			return
 		}
 	}
@@ -186,9 +193,10 @@ func (t *tensorFunction) linkRange(first, end int) {
 	}
 }
 
-// linkOf lets steps write a program, or returns nil. Small registers that are kept it writes to memory, too.
-func (t *tensorFunction) linkOf(first, end int, kept map[int32]bool) *scalarLinker {
-	l := &scalarLinker{b: scalar.NewBuilder(), consts: make(map[*byte]scalar.Place), loop: &scalarLoop{}, steps: &scalarSteps{first: first, end: end}}
+// linkOf lets steps write a program with arrays of up to so many elements in registers, or returns nil. Those that are kept it writes to memory, too.
+func (t *tensorFunction) linkOf(first, end int, kept map[int32]bool, lanes int) *scalarLinker {
+	l := newScalarLinker(lanes)
+	l.steps = &scalarSteps{first: first, end: end}
 	f := &scalarFrame{fn: t, values: make(map[int32]scalar.Operand), memory: make(map[Slot]scalar.Place)}
 	for pc := first; pc < end; pc++ {
 		s := &t.steps[pc]

@@ -13,10 +13,13 @@ import (
 
 // tileCode writes a tile program point by point.
 func tileCode(p *tile.Program) scalar.Code {
-	if p.Len() > scalar.MaxLanes {
+	if p.Len() > scalar.MostLanes {
 		return nil
 	}
 	return func(x *scalar.Site) bool {
+		if slices.ContainsFunc(x.Out, func(o scalar.Operand) bool { return o.InMemory }) {
+			return false
+		}
 		outs, ok := p.Scalar(x.Builder, func(arg int, at int64) scalar.Value { return x.Element(&x.In[arg], int(at)) })
 		for i := range outs {
 			if ok = ok && len(outs[i]) == len(x.Out[i].Lanes); ok {
@@ -90,7 +93,7 @@ func whereOffset(x *scalar.Site, offset scalar.Value, is int64, width int, then,
 
 // sliceCode reads the elements of a dynamic slice.
 func (s *starts) sliceCode(in, out hlo.Shape) scalar.Code {
-	if out.NumElements() > scalar.MaxLanes {
+	if out.NumElements() > scalar.MostLanes {
 		return nil
 	}
 	at := window(out.Dimensions(), in.Dimensions())
@@ -117,14 +120,14 @@ func (s *starts) sliceCode(in, out hlo.Shape) scalar.Code {
 
 // updateCode writes the elements of a dynamic update, where the array lies.
 func (s *starts) updateCode(update, out hlo.Shape) scalar.Code {
-	if update.NumElements() > scalar.MaxLanes {
+	if update.NumElements() > scalar.MostLanes {
 		return nil
 	}
 	at := window(update.Dimensions(), out.Dimensions())
 	return func(x *scalar.Site) bool {
 		from, by, to := &x.In[0], &x.In[1], &x.Out[0]
 		offset, ok := s.write(x, to.Width)
-		if !ok || to.InMemory && (to.Place < 0 || from.Place != to.Place) {
+		if !ok || by.InMemory || to.InMemory && (to.Place < 0 || from.Place != to.Place) {
 			return false
 		}
 		if !to.InMemory {
@@ -172,7 +175,7 @@ func (q *sequence) code() scalar.Code {
 			case v.place.kind == inOutput:
 				values[i] = x.Out[v.place.index]
 			default:
-				values[i] = scalar.Empty(int(v.typ.NumElements()), int(v.typ.Bytes))
+				values[i] = x.Empty(int(v.typ.NumElements()), int(v.typ.Bytes))
 			}
 		}
 		for i := range q.parts {

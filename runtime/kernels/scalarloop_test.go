@@ -18,6 +18,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/internal/difftest"
+	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/async"
 )
 
@@ -30,7 +31,7 @@ type loopWriter struct {
 }
 
 // stateShapes are the shapes of a loop's state: a counter, and one of each kind.
-var stateShapes = []string{"s32[]", "s32[]", "u32[]", "s64[]", "u8[]", "pred[]", "f32[]", "f64[]", "bf16[]", "f16[]", "c64[]", "f32[3]", "s16[2]", "f32[17]", "s32[20]"}
+var stateShapes = []string{"s32[]", "s32[]", "u32[]", "s64[]", "u8[]", "pred[]", "f32[]", "f64[]", "bf16[]", "f16[]", "c64[]", "f32[3]", "s16[2]", "f32[12]", "f32[17]", "s32[20]"}
 
 func (w *loopWriter) any(shape string) string {
 	l := w.pool[shape]
@@ -49,7 +50,7 @@ func (w *loopWriter) pick(of ...string) string { return of[w.rng.IntN(len(of))] 
 
 // op writes one random instruction, or the few that belong together.
 func (w *loopWriter) op() {
-	shape := w.pick("s32[]", "s32[]", "u32[]", "s64[]", "u8[]", "f32[]", "f32[]", "f64[]", "bf16[]", "f16[]", "c64[]", "f32[3]", "s16[2]")
+	shape := w.pick("s32[]", "s32[]", "u32[]", "s64[]", "u8[]", "f32[]", "f32[]", "f64[]", "bf16[]", "f16[]", "c64[]", "f32[3]", "s16[2]", "f32[12]")
 	t, _, _ := strings.Cut(shape, "[")
 	float := strings.Contains(t, "f")
 	if t == "c64" {
@@ -93,21 +94,24 @@ func (w *loopWriter) op() {
 		if w.rng.IntN(2) == 0 {
 			array, element = "s32[20]", "s32"
 		}
-		if w.rng.IntN(4) == 0 {
-			array, element = "f32[3]", "f32"
+		if w.rng.IntN(3) == 0 {
+			array, element = w.pick("f32[3]", "f32[12]"), "f32"
 		}
 		v := w.emit(element+"[1]", "dynamic-slice(%s, %s), dynamic_slice_sizes={1}", w.any(array), w.any(w.pick("s32[]", "u32[]", "s64[]")))
 		w.emit(element+"[]", "reshape(%s)", v)
 	case 10:
 		array, element := "f32[17]", "f32"
 		if w.rng.IntN(2) == 0 {
-			array, element = "f32[3]", "f32"
+			array, element = w.pick("f32[3]", "f32[12]"), "f32"
 		}
 		v := w.emit(element+"[1]", "reshape(%s)", w.any(element+"[]"))
+		if array == "f32[17]" && w.rng.IntN(3) == 0 {
+			v = w.any("f32[12]")
+		}
 		last := w.pool[array][len(w.pool[array])-1]
 		w.emit(array, "dynamic-update-slice(%s, %s, %s)", last, v, w.any(w.pick("s32[]", "u32[]")))
 	case 11:
-		if shape == "f32[3]" {
+		if shape == "f32[3]" || shape == "f32[12]" {
 			w.emit(shape, "broadcast(%s), dimensions={}", w.any("f32[]"))
 			return
 		}
@@ -286,6 +290,9 @@ func checkLoop(t *testing.T, seed uint64) {
 	m, err := parser.Parse("loop.hlo", text)
 	require.NoError(t, err, "%s", text)
 	pipeline := []string{"cpu", "O0"}[seed%2]
+	if seed%3 == 0 {
+		defer runtime.LinkAtOnce()()
+	}
 	o := difftest.Run(t.Context(), m, difftest.Config{Pipeline: pipeline, Fill: arrays.Random, Seed: seed})
 	if !o.Verdict.OK() || o.Verdict == difftest.BothRefuse {
 		t.Errorf("seed %d: %s: %v\n%s", seed, o.Verdict, o.Err, text)

@@ -38,7 +38,7 @@ func codeFor(s *site) (code scalar.Code, differs bool) {
 	}
 	floats := false
 	for i := range s.b.Out {
-		if s.b.Out[i].NumElements() > scalar.MaxLanes {
+		if s.b.Out[i].NumElements() > scalar.MostLanes {
 			return nil, false
 		}
 		t := hlo.PrimitiveType(s.b.Out[i].Type)

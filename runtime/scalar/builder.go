@@ -39,6 +39,8 @@ const maxNodes = 1 << 13
 
 // Builder takes a program, value by value in the order of execution. Its methods report nothing: what cannot be built makes Build fail.
 type Builder struct {
+	Lanes int // up to how many elements an array lives in registers; to be set before anything is built
+
 	nodes  []node
 	region *region
 	known  map[key]Value // scoped: an entry holds while its value's region is open
@@ -81,7 +83,7 @@ type key struct {
 
 // NewBuilder starts a program.
 func NewBuilder() *Builder {
-	return &Builder{region: &region{}, known: make(map[key]Value), parts: make(map[Value][2]Value), epoch: 1}
+	return &Builder{Lanes: FewLanes, region: &region{}, known: make(map[key]Value), parts: make(map[Value][2]Value), epoch: 1}
 }
 
 // Place returns the next place.

@@ -149,5 +149,31 @@ func (p *Program) Cost() int {
 	return cost
 }
 
+// Weight is how many values a run of the program computes if each loop makes [RoundsOfLoop] rounds, where calls count as many. It does not depend on the
+// processor.
+func (b *Builder) Weight() int {
+	total := 0
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		w := 1
+		switch n.op {
+		case opConst, opVar:
+			continue
+		case opCall, opInline:
+			w = costOfInline
+		}
+		for r := n.region; r != nil; r = r.outer {
+			if r.loop != nil {
+				w *= RoundsOfLoop
+			}
+		}
+		total += w
+	}
+	return total
+}
+
+// RoundsOfLoop is how many rounds of a loop weigh.
+const RoundsOfLoop = 8
+
 // What a call is worth in instructions: it leaves the code and enters it again. An inline one computes one element in the time of a vector.
 const costOfCall, costOfInline = 50, 20

@@ -9,8 +9,12 @@ type Site struct {
 	In, Out []Operand
 }
 
-// MaxLanes is the number of elements up to which an array lives in registers.
-const MaxLanes = 8
+// Arrays of up to FewLanes elements live in registers. A builder may be told that longer ones do, up to MostLanes: what is done to each of their
+// elements needs no call then, but an index that is not known chooses among all of them.
+const (
+	FewLanes  = 8
+	MostLanes = 32
+)
 
 // Operand is an array: its elements in registers, or its place in memory.
 type Operand struct {
@@ -29,12 +33,12 @@ func (x *Site) Element(o *Operand, i int) Value {
 }
 
 // Empty is an array of n elements in so many bytes together, of which nothing is known yet. A large one has no place.
-func Empty(n, bytes int) Operand {
+func (b *Builder) Empty(n, bytes int) Operand {
 	if bytes == 0 {
 		return Operand{}
 	}
 	o := Operand{Width: bytes / n, Place: -1}
-	if o.InMemory = n > MaxLanes || o.Width > 8; !o.InMemory {
+	if o.InMemory = n > b.Lanes || o.Width > 8; !o.InMemory {
 		o.Lanes = make([]Value, n)
 	}
 	return o
@@ -42,7 +46,7 @@ func Empty(n, bytes int) Operand {
 
 // Array is a constant array of n elements. It reports false if that is too large for registers.
 func (x *Site) Array(data []byte, n int) (Operand, bool) {
-	o := Empty(n, len(data))
+	o := x.Empty(n, len(data))
 	for k := range o.Lanes {
 		o.Lanes[k] = x.ConstBytes(data[k*o.Width : (k+1)*o.Width])
 	}
