@@ -91,6 +91,18 @@ func whereOffset(x *scalar.Site, offset scalar.Value, is int64, width int, then,
 	return v
 }
 
+// elementAt is the element of an array that lies at elements behind an offset in bytes, which may be None.
+func elementAt(x *scalar.Site, from *scalar.Operand, offset scalar.Value, at int) scalar.Value {
+	if from.InMemory {
+		return x.Load(from.Width, from.Place, offset, int64(at)*int64(from.Width))
+	}
+	v := from.Lanes[at]
+	for i := at + 1; i < len(from.Lanes) && offset != scalar.None; i++ {
+		v = whereOffset(x, offset, int64(i-at)*int64(from.Width), from.Width, from.Lanes[i], v)
+	}
+	return v
+}
+
 // sliceCode reads the elements of a dynamic slice.
 func (s *starts) sliceCode(in, out hlo.Shape) scalar.Code {
 	if out.NumElements() > scalar.MostLanes {
@@ -104,15 +116,7 @@ func (s *starts) sliceCode(in, out hlo.Shape) scalar.Code {
 			return false
 		}
 		for k := range to.Lanes {
-			if from.InMemory {
-				to.Lanes[k] = x.Load(from.Width, from.Place, offset, at[k]*int64(from.Width))
-				continue
-			}
-			v := from.Lanes[at[k]]
-			for i := int(at[k]) + 1; i < len(from.Lanes) && offset != scalar.None; i++ {
-				v = whereOffset(x, offset, (int64(i)-at[k])*int64(from.Width), from.Width, from.Lanes[i], v)
-			}
-			to.Lanes[k] = v
+			to.Lanes[k] = elementAt(x, from, offset, int(at[k]))
 		}
 		return true
 	}

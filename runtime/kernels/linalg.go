@@ -90,7 +90,7 @@ func systemAs[T factor.Number](sys triangularSystem) chooser {
 				x.matrices, tasks, grain = newParallelLoop(s.pieces), s.tasks(), s.grain()
 			}
 		}
-		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
+		return runtime.Bound{Code: systemCode(s.shape(0).Type(), sys, a, b), CodeDiffers: true, Run: func(f *runtime.TensorFrame) error {
 			x.matrices.run(f, tasks, grain)
 			if allFinite(elems[T](f.Out(0).Data)) {
 				return nil
