@@ -156,6 +156,9 @@ func TestDetectCorpus(t *testing.T) {
 		if strings.Contains(path, "tfrt_tests") && want == source.StableHLOText {
 			want = source.HostProgram
 		}
+		if filepath.Base(path) == "encoding.mlir" { // nothing but comments, which only asm takes for a program
+			want = source.HLOText
+		}
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
 		assert.Equal(t, want.String(), source.Detect(path, data).String(), path)
