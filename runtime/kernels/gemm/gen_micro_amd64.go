@@ -457,6 +457,3 @@ func peakAVX512(rounds int)
 
 // peakAVX2 multiplies and adds 14 vectors in every round.
 func peakAVX2(rounds int)
-
-// maker returns the first four of the twelve letters by which the processor names its maker.
-func maker() uint32

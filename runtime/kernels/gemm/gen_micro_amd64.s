@@ -15794,11 +15794,3 @@ round:
 	JNZ         round
 	VZEROUPPER
 	RET
-
-// func maker() uint32
-// Requires: CPUID
-TEXT ·maker(SB), NOSPLIT, $0-4
-	MOVL $0x00000000, AX
-	CPUID
-	MOVL BX, ret+0(FP)
-	RET

@@ -53,7 +53,6 @@ func generate() (asmgen.Files, error) {
 	g.runsOfBF16("runsBF16AVX512")
 	g.peak("peakAVX512", 64)
 	g.peak("peakAVX2", 32)
-	g.maker("maker")
 	return asmgen.Compile(g.Context, "runtime/kernels/gemm", "micro")
 }
 

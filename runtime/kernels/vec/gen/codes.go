@@ -39,13 +39,11 @@ func (m *machine) extremeOfCodes(n, x reg.Register, c codes, isGreatest bool, na
 		w.op("VPMINUW", v, below, below)
 	}
 	const chunk = chainBytes / 4
-	all := operand.I32(chunk)
+	all, ahead := operand.I32(chunk), m.ahead()
 	m.CMPQ(n, all)
 	m.JLT(operand.LabelRef("codes_rest"))
 	m.Label("codes_many")
-	for at := 0; at < 2*chunk; at += 64 {
-		m.PREFETCHT0(operand.Mem{Base: x, Disp: 2048 + at})
-	}
+	m.askAhead(x, ahead, 2*chunk)
 	for at := 0; at < 2*chunk; at += m.width() {
 		add(w.copyOf(operand.Mem{Base: x, Disp: at}))
 	}

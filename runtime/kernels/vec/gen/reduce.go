@@ -138,13 +138,11 @@ func (m *machine) reduceChains(n, x reg.Register, in form, identity uint64, body
 	}
 	// set replaces a chain, keeping its register, as the loop comes back to it.
 	set := func(i int, to vector) { m.float("VMOVA", to, chains[i]) }
-	all := operand.I32(int32(chainBytes / m.lane))
+	all, ahead := operand.I32(int32(chainBytes/m.lane)), m.ahead()
 	m.CMPQ(n, all)
 	m.JLT(operand.LabelRef(labels + "rest"))
 	m.Label(labels + "many")
-	for at := 0; at < chainBytes/m.lane*in.size; at += 64 {
-		m.PREFETCHT0(operand.Mem{Base: x, Disp: 2048 + at})
-	}
+	m.askAhead(x, ahead, chainBytes/m.lane*in.size)
 	const together = 2 // vectors that are looked through for NaN
 	for i := 0; i < len(chains); i += together {
 		read := m.next(in, operand.Mem{Base: x, Disp: i * m.lanes() * in.size})
@@ -197,6 +195,20 @@ func (m *machine) reduceChains(n, x reg.Register, in form, identity uint64, body
 		v = body(m, v, m.as(2).shift("SRL", v, 8))
 	}
 	return v
+}
+
+// ahead is how far ahead of what is read memory is asked for, in a register: a variable of package vec, as processors differ.
+func (m *machine) ahead() reg.Register {
+	r := m.GP64()
+	m.MOVQ(operand.NewDataAddr(operand.Symbol{Name: "·ahead"}, 0), r)
+	return r
+}
+
+// askAhead asks for as many bytes as are read next.
+func (m *machine) askAhead(x, ahead reg.Register, bytes int) {
+	for at := 0; at < bytes; at += 64 {
+		m.PREFETCHT0(operand.Mem{Base: x, Index: ahead, Scale: 1, Disp: at})
+	}
 }
 
 // storeFirst stores the first lane.
