@@ -182,6 +182,19 @@ func (o VectorOp) Accumulates() bool {
 	return o >= VFMADD213PS && o <= VFNMADD231PD || o == VPERMT2PS || o == VPDPWSSD
 }
 
+// Broadcasts is the size of the element that Y may be with Broadcast, or 0: of instructions that take constants from memory.
+func (o VectorOp) Broadcasts() int {
+	switch o {
+	case VADDPS, VMULPS, VSUBPS, VMINPS, VDIVPS, VMAXPS, VCMPPS, VBLENDMPS, VFMADD213PS, VFMADD231PS, VFNMADD231PS, VSCALEFPS,
+		VPADDD, VPSUBD, VPANDD, VPORD, VPXORD, VPCMPD, VPCMPUD, VPMAXSD, VPMAXUD, VPMINSD, VPMINUD, VPMULLD, VPSLLVD, VPSRLVD, VPSRAVD, VPROLVD, VPTESTMD:
+		return 4
+	case VADDPD, VMULPD, VSUBPD, VMINPD, VDIVPD, VMAXPD, VCMPPD, VBLENDMPD, VFMADD213PD, VFMADD231PD, VFMSUB231PD, VFNMADD231PD, VSCALEFPD,
+		VPADDQ, VPSUBQ, VPANDQ, VPORQ, VPXORQ, VPCMPQ, VPCMPUQ, VPMAXSQ, VPMAXUQ, VPMINSQ, VPMINUQ, VPMULLQ, VPSLLVQ, VPSRLVQ, VPSRAVQ, VPROLVQ, VPTERNLOGQ:
+		return 8
+	}
+	return 0
+}
+
 // Blends reports whether the instruction has a mask to choose by, not one that says what to write.
 func (o VectorOp) Blends() bool { return o >= VBLENDVPS && o <= VPBLENDMW }
 

@@ -31,7 +31,7 @@ func NewElement(name vec.Name, below int) (*Element, bool) {
 			return nil, false
 		}
 	}
-	x := &Element{below: below, e: &expansion{lane: r.Lane, wide: true, isMask: make([]bool, 1), numbers: make(map[[16]byte]int)}}
+	x := &Element{below: below, e: &expansion{lane: r.Lane, wide: true, isMask: make([]bool, 1), numbers: make(map[[16]byte]int), whole: make(map[int]bool)}}
 	names := make(map[vec.Operand]int)
 	for _, a := range r.Args {
 		names[a] = x.e.register(false)

@@ -69,7 +69,9 @@ func (a *assigner) emit(i *instr, r [3]amd64.Reg) {
 	if i.clears {
 		v.X, v.Y = d, amd64.R(d)
 	}
-	if i.from.kind != nowhere {
+	if i.from.kind == inPool {
+		a.takeConstant(&v, i.from.index)
+	} else if i.from.kind != nowhere {
 		m := a.memory(i.from)
 		if i.stores {
 			v.D = m
@@ -114,9 +116,6 @@ func (e *expansion) isMaskable() bool {
 
 // memory is an operand in memory; it may write an instruction that brings its address.
 func (a *assigner) memory(m memory) amd64.Arg {
-	if m.kind == inPool {
-		return amd64.ML(a.labels[m.index])
-	}
 	p := regOther
 	if m.index < len(pointers) {
 		p = pointers[m.index]
@@ -168,7 +167,7 @@ func (a *assigner) begin(before, identities []int) {
 		} else {
 			a.c.Do(amd64.MOV, true, p, a.b.pointer(f.slot))
 		}
-		a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: a.wide, Bits: a.bits(), D: amd64.R(0), Y: amd64.ML(a.labels[identities[i]])})
+		a.constant(amd64.VMOVUPS, 0, identities[i])
 		for at := 0; at < ChainBytes; at += a.bits() / 8 {
 			a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: a.wide, Bits: a.bits(), D: amd64.M(p, int32(at)), Y: amd64.R(0)})
 		}

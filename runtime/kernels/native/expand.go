@@ -81,6 +81,7 @@ type expansion struct {
 	frame   int            // where spilled registers are, in the memory of a call
 	pool    [][16]byte
 	numbers map[[16]byte]int
+	whole   map[int]bool // constants that an instruction reads as vectors
 	failure string
 	inverts bool  // quotients are made of reciprocals
 	once    []int // the registers that only are worth computing in front of the loop
@@ -122,7 +123,7 @@ func expand(b *Builder, inverts bool) (*expansion, error) {
 		return nil, fmt.Errorf("ops without recipes, or of different widths")
 	}
 	e := &expansion{b: b, frame: b.frame(), lane: lane, wide: vec.InUse() == vec.AVX512, isMask: make([]bool, 1), values: make([]held, len(b.values)),
-		loaded: make(map[loading]int), parts: make(map[int][2]int), pairs: b.hasPairs(), numbers: make(map[[16]byte]int), inverts: inverts}
+		loaded: make(map[loading]int), parts: make(map[int][2]int), pairs: b.hasPairs(), numbers: make(map[[16]byte]int), whole: make(map[int]bool), inverts: inverts}
 	for i := range b.ops {
 		o := &b.ops[i]
 		switch {

@@ -127,7 +127,7 @@ func (a *assigner) both(m memory) amd64.Arg {
 // beginHalves brings the mask to its register.
 func (a *assigner) beginHalves() {
 	if h := a.half; h != nil {
-		a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: true, Bits: 512, D: amd64.R(h.upper), Y: amd64.ML(a.labels[h.mask])})
+		a.constant(amd64.VMOVUPS, h.upper, h.mask)
 	}
 }
 
@@ -138,7 +138,7 @@ const orderRegisters = 3
 func (a *assigner) inOrder(even, odd amd64.Reg) {
 	const d, numbers = 0, 1
 	for i, index := range a.half.order {
-		a.c.Vector(&amd64.Vector{Op: amd64.VPMOVZXBD, Wide: true, Bits: 512, D: amd64.R(numbers + amd64.Reg(i)), Y: amd64.ML(a.labels[index])})
+		a.constant(amd64.VPMOVZXBD, numbers+amd64.Reg(i), index)
 	}
 	a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: true, Bits: 512, D: amd64.R(d), Y: amd64.R(even)})
 	a.c.Vector(&amd64.Vector{Op: amd64.VPERMT2PS, Wide: true, Bits: 512, D: amd64.R(even), X: numbers, Y: amd64.R(odd)})

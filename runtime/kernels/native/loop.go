@@ -119,13 +119,7 @@ func assemble(e *expansion) *machineCode {
 func (e *expansion) finish(c *amd64.Code, m *machineCode, a *assigner) {
 	c.ZeroUpper()
 	c.Return()
-	c.Align(64)
-	for n, l := range a.labels {
-		c.Mark(l)
-		for range a.bits() / 128 {
-			c.Data(e.pool[n][:]...)
-		}
-	}
+	a.writeConstants(c)
 	m.bytes = c.Bytes()
 }
 

@@ -33,6 +33,7 @@ const (
 	chainBytes = native.ChainBytes
 	foldBlock  = 4096
 	foldRows   = 16 // that are folded by one call
+	page       = 4096
 )
 
 // Fold makes element i of output out, as registers hold it, what row i of v folds to by an op: add, maximum or minimum. A row is the last dimension of
@@ -138,19 +139,18 @@ func (p *Program) RunRows(lo, hi int, b Buffers) {
 	p.pool.Put(f)
 }
 
-// makeChains makes room for the chains of foldRows rows of each fold, and for its blocks.
+// makeChains makes room for the chains of foldRows rows of each fold, and for its blocks. Those of the first row begin with a page, where code has no constants.
 func (f *frame) makeChains(p *Program, n int) {
 	if f.chains == nil {
-		const line = 64
-		f.chains = make([]byte, len(p.folds)*p.foldBytes(n)+line)
-		f.chains = f.chains[-uintptr(unsafe.Pointer(&f.chains[0]))%line:]
+		f.chains = make([]byte, len(p.folds)*p.foldBytes(n)+page)
+		f.chains = f.chains[-uintptr(unsafe.Pointer(&f.chains[0]))%page:]
 	}
 }
 
 // foldBytes is the memory of a fold of rows of n elements.
 func (p *Program) foldBytes(n int) int {
 	const widest = 8
-	return (foldRows*chainBytes + (n-1)/foldBlock*widest + widest + 63) &^ 63
+	return (foldRows*chainBytes + (n-1)/foldBlock*widest + widest + page - 1) &^ (page - 1)
 }
 
 func (p *Program) chains(f *frame, fold int) unsafe.Pointer {
