@@ -50,21 +50,13 @@ func (e *expansion) keepConstants(spare int) {
 // takesConstant reports whether an instruction computes with a constant in memory.
 func (i *instr) takesConstant() bool { return i.from.kind == inPool && i.y == 0 && !i.op.Moves() }
 
-// takeConstant makes a constant the operand in memory of an instruction. One whose lanes are all the same is a single element where the instruction can repeat it: then all
-// constants of a loop share a line or two of memory. Of whole vectors one in five loops would store chains, sums say, a multiple of 4096 bytes from one of them, and the
-// processor, which tells addresses apart by their lower 12 bits at first, would let the constant wait for the sum: on Zen 4 2.7 times the time.
+// takeConstant makes a constant the operand in memory of an instruction. One whose lanes are all the same is a single element where the instruction can repeat it: then the
+// constants of a loop share a few lines of memory. Of whole vectors one in five loops would store chains, sums say, a multiple of 4096 bytes from one of them, and the
+// processor, which tells addresses apart by their lower 12 bits at first, would let the constant wait for the sum: on Zen 4 2.6 times the time. Moving a vector
+// stays, as repeating an element into a register takes longer there.
 func (a *assigner) takeConstant(v *amd64.Vector, n int) {
 	v.Y = amd64.ML(a.labels[n])
-	size, moves := repeated16(a.pool[n]), v.Op == amd64.VMOVUPS || v.Op == amd64.VMOVAPS
-	switch {
-	case !v.Wide || size == 0:
-	case moves && v.Mask == 0 && size == 4:
-		v.Op = amd64.VBROADCASTSS
-		return
-	case moves && v.Mask == 0 && v.Bits > 128:
-		v.Op = amd64.VBROADCASTSD
-		return
-	case size <= v.Op.Broadcasts():
+	if size := repeated16(a.pool[n]); v.Wide && size > 0 && size <= v.Op.Broadcasts() {
 		v.Broadcast = true
 		return
 	}
