@@ -38,6 +38,8 @@ func TestRunMoves(t *testing.T) {
 				"T[5,3,R] fusion(T[9,7,R]), kind=kLoop, calls={ x = T[9,7,R] parameter(0) y = T[5,3,R] slice(x), slice={[0:9:2], [1:7:2], [0:R]} ROOT z = T[5,3,R] reverse(y), dimensions={0} }",
 				"T[33,21] transpose(T[21,33]), dimensions={1,0}",
 				"T[7,9,2,R] broadcast(T[7,9,R]), dimensions={0,1,3}", "T[5,2,9,2,R] broadcast(T[5,9,R]), dimensions={0,2,4}", "T[11,R] broadcast(T[R]), dimensions={1}",
+				"T[90,R] broadcast(T[90]), dimensions={0}", "T[3,5,7,R] broadcast(T[5,7]), dimensions={1,2}", "T[7,5,2,R] broadcast(T[5,7]), dimensions={1,0}",
+				"T[9,11,R] fusion(T[11,9]), kind=kLoop, calls={ x = T[11,9] parameter(0) y = T[9,11] transpose(x), dimensions={1,0} z = T[9,11] reverse(y), dimensions={0,1} ROOT w = T[9,11,R] broadcast(z), dimensions={0,1} }",
 				"T[4,9,3,R] transpose(T[3,9,4,R]), dimensions={2,1,0,3}", "T[11,R] slice(T[11,700]), slice={[0:11], [0:R]}",
 			} {
 				kernelCase{text: strings.ReplaceAll(replaceType(c, typ), "R]", strconv.Itoa(run)+"]")}.check(t)

@@ -405,6 +405,9 @@ func fillTile(dst, src unsafe.Pointer, width, n int) {
 	}
 }
 
+// Repeat is the loop that sets n elements of d to the first of a, of a width, or nil for other widths than those of real numbers.
+func Repeat(width int) vectors.Loop { return vectors.Loop(fillLoop(width)) }
+
 // fillLoop repeats an element of that many bytes; nil for other sizes than those of numbers.
 func fillLoop(width int) loop {
 	if width > 8 {
