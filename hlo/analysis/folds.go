@@ -49,6 +49,33 @@ func FoldsFew(in hlo.Instruction) bool {
 	return n > 1 && n <= mostFolded
 }
 
+// What few columns of many rows are: the most elements of a row, and the fewest rows.
+const (
+	MostColumns = 8
+	FewestRows  = 16
+)
+
+// FoldsColumns reports whether a reduction folds many rows of very few elements, one by one, so that it is better computed in columns, each of which is a row then.
+func FoldsColumns(in hlo.Instruction) bool {
+	s, axes := in.OperandInstr(0).Shape(), hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions
+	columns, rows, isOutside := int64(1), int64(1), false
+	for i := s.Rank() - 1; i >= 0; i-- {
+		isFolded := slices.Contains(axes, int64(i))
+		switch d := s.Dim(i); {
+		case d == 1:
+		case isFolded && isOutside:
+			return false
+		case isFolded:
+			rows *= d
+		case rows == 1:
+			columns *= d
+		default:
+			isOutside = true
+		}
+	}
+	return columns > 1 && columns <= MostColumns && rows >= FewestRows
+}
+
 // FoldedPoints lists, in row-major order, what a reduction folds into each element of its result: an index in the window, or for each axis of the operands, or -1
 // where it is the one of the result.
 func FoldedPoints(in hlo.Instruction) [][]int64 {

@@ -8,7 +8,7 @@ import (
 )
 
 // reduces reports whether in is a reduction that can compute its operands as it goes: of one array by one op along axes that are neighbours, or are so but for the last ones, or of
-// several arrays along the last axes, or over a few elements of windows.
+// several arrays along the last axes, or of rows of very few elements, or over a few elements of windows.
 func (f *fuser) reduces(in hlo.Instruction) bool {
 	isWindows := in.Opcode() == hlo.OpReduceWindow && in.Shape().IsTuple() && analysis.FoldsFew(in)
 	if in.Opcode() != hlo.OpReduce && !isWindows || !in.Shape().IsStatic() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
@@ -26,7 +26,7 @@ func (f *fuser) reduces(in hlo.Instruction) bool {
 		return f.foldsRows(in, k) && !isNarrow(in.OperandInstr(0).Shape().Type())
 	}
 	if k > 1 {
-		return f.foldsRows(in, k) && isLastPiece(dims, axes)
+		return f.foldsRows(in, k) && (isLastPiece(dims, axes) || analysis.FoldsColumns(in) && !foldsNarrow(in, k))
 	}
 	return in.Shape().IsArray() && in.OperandInstr(0).Shape().Type() == in.Shape().Type() && f.isOneOp(in) && isFewPieces(dims, axes)
 }
@@ -70,6 +70,16 @@ func (f *fuser) foldsRows(in hlo.Instruction, arrays int) bool {
 		}
 	}
 	return true
+}
+
+// foldsNarrow reports whether in folds narrow floats, among others.
+func foldsNarrow(in hlo.Instruction, arrays int) bool {
+	for i := range arrays {
+		if isNarrow(in.OperandInstr(i).Shape().Type()) {
+			return true
+		}
+	}
+	return false
 }
 
 // isNarrow reports whether tiles hold elements of a type as f32.

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/internal/minifloat"
 	"github.com/gohalo/halo/runtime/kernels/tile"
 	"github.com/gohalo/halo/runtime/kernels/vec"
@@ -76,7 +77,7 @@ func (r *reduction[T]) narrowRows(s *site, f *fold[T], leaf func(hlo.Instruction
 	l := r.reduceLayout
 	l.keepTail(false)
 	n.list = listedNarrow(op, from.Shape().Type(), pair)
-	return n, n.list != nil && !l.inner && l.run > turnedRow
+	return n, n.list != nil && !l.inner && l.run > analysis.MostColumns
 }
 
 // listSource is rows in memory that a list fold folds: elements of a size, at byte offsets of strips.

@@ -160,6 +160,7 @@ func TestReduceLanes(t *testing.T) {
 			"(T[], s32[]) reduce(T[7003], s32[7003], T[], s32[]), dimensions={0}", "(T[3], s32[3]) reduce(T[3,100], s32[3,100], T[], s32[]), dimensions={1}",
 			"(T[300], s32[300]) reduce(T[300,9], s32[300,9], T[], s32[]), dimensions={1}", "(T[2,700], s32[2,700]) reduce(T[2,30,700], s32[2,30,700], T[], s32[]), dimensions={1}",
 			"(T[5], s32[5]) reduce(T[4,5,6], s32[4,5,6], T[], s32[]), dimensions={0,2}",
+			"(T[5], s32[5]) reduce(T[900,5], s32[900,5], T[], s32[]), dimensions={0}", "(T[2,3], s32[2,3]) reduce(T[2,9000,3], s32[2,9000,3], T[], s32[]), dimensions={1}",
 		} {
 			c := strings.ReplaceAll(s+", to_apply="+argmax, "(T[", "( T[")
 			kernelCase{text: strings.ReplaceAll(c, "T[", typ+"["), small: true}.check(t)
@@ -182,6 +183,22 @@ func TestFusedRowLanes(t *testing.T) {
 					axis := fmt.Sprint(strings.Count(s[1], ","))
 					text := "( T[R], s32[R]) fusion(T[S], T[]), kind=kInput, calls={ " + body + " i = T[] parameter(1) n = s32[S] iota(), iota_dimension=" + axis +
 						" z = s32[] constant(0) ROOT r = ( T[R], s32[R]) reduce(y, n, i, z), dimensions={" + axis + "}, to_apply=" + reducer + " }"
+					text = strings.NewReplacer("[R]", "["+s[0]+"]", "[S]", "["+s[1]+"]").Replace(text)
+					kernelCase{text: replaceType(text, typ), small: true}.check(t)
+				}
+			}
+		}
+	}
+}
+
+// TestFusedColumns does so in rows of few elements, which are folded as columns.
+func TestFusedColumns(t *testing.T) {
+	for _, reducer := range []string{argmax, strings.ReplaceAll(argmax, "direction=GT", "direction=LT"), strings.ReplaceAll(argmax, "select(first, i, j)", "add(i, j)")} {
+		for _, typ := range []string{"f32", "f64", "s32", "pred", "u8", "s16"} {
+			for _, s := range [][3]string{{"8", "40,8", "0"}, {"3", "1100,3", "0"}, {"2,5", "2,77,5", "1"}, {"2", "20001,2", "0"}, {"2,2", "30,40,2,2", "0,1"}} {
+				for _, body := range []string{"x = T[S] parameter(0) y = T[S] maximum(x, x)", "y = T[S] parameter(0)"} {
+					text := "( T[R], s32[R]) fusion(T[S], T[]), kind=kInput, calls={ " + body + " i = T[] parameter(1) n = s32[S] iota(), iota_dimension=" + s[2][:1] +
+						" z = s32[] constant(0) ROOT r = ( T[R], s32[R]) reduce(y, n, i, z), dimensions={" + s[2] + "}, to_apply=" + reducer + " }"
 					text = strings.NewReplacer("[R]", "["+s[0]+"]", "[S]", "["+s[1]+"]").Replace(text)
 					kernelCase{text: replaceType(text, typ), small: true}.check(t)
 				}

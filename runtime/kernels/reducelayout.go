@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 )
 
 // reduceLayout is how a reduction goes through its operand. Axes that are neighbours and are both kept or both reduced are one. Either
@@ -42,16 +43,10 @@ func (r *reduceLayout) keepTail(produced bool) {
 	r.kept, r.keptStride = r.kept[1:], r.keptStride[1:]
 }
 
-// Limits of what is turned: the most elements of a row that is kept, and the fewest rows that are folded.
-const (
-	turnedRow  = 8
-	turnedRows = 16
-)
-
 // turn lets rows of very few elements, many of which are folded, be computed in columns: each is a run of memory then. It returns the axes of the operand in the
 // order in which that is so, or nil if the layout stays as it was.
 func (r *reduceLayout) turn(s *site) (axes []int) {
-	if r.inner || r.run > turnedRow || len(r.strips) < turnedRows || !r.isContiguous() {
+	if r.inner || r.run > analysis.MostColumns || len(r.strips) < analysis.FewestRows || !r.isContiguous() {
 		return nil
 	}
 	reduced := hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions

@@ -17,7 +17,7 @@ type extremeRows func(rows []byte, length, at int, values, indices []byte)
 // The computation is recognised by what it computes. If it does nothing with elements but compare and choose them, then its results depend on their order alone,
 // and it is known by its results on all pairs of a few elements that are in all orders to each other.
 func extremeOf(s *site, comp hlo.Computation, r *rowLanes) extremeRows {
-	if r.arrays != 2 || !positions(s.in.OperandInstr(1), r.run) || !onlyCompares(comp) {
+	if r.arrays != 2 || !r.positions(s.in.OperandInstr(1)) || !onlyCompares(comp) {
 		return nil
 	}
 	switch comp.Parameter(1).Shape().Type() {
@@ -29,10 +29,13 @@ func extremeOf(s *site, comp hlo.Computation, r *rowLanes) extremeRows {
 	return nil
 }
 
-// positions reports whether in counts along its last axis, which has n elements.
-func positions(in hlo.Instruction, n int) bool {
+// positions reports whether in counts along the last axis of rows, which is all that they are.
+func (r *rowLanes) positions(in hlo.Instruction) bool {
 	d := in.Shape().Rank() - 1
-	return in.Opcode() == hlo.OpIota && hlo.AttrsOf[hlo.IotaAttrs](in).Dimension == int64(d) && in.Shape().Dim(d) == int64(n)
+	if r.axes != nil {
+		d = r.axes[d]
+	}
+	return in.Opcode() == hlo.OpIota && hlo.AttrsOf[hlo.IotaAttrs](in).Dimension == int64(d) && in.Shape().Dim(d) == int64(r.run)
 }
 
 func extremeAs[I int32 | int64](comp hlo.Computation, r *rowLanes) extremeRows {

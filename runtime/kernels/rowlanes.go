@@ -35,6 +35,8 @@ type rowLanes struct {
 	loop     *parallelLoop
 	frames   sync.Pool
 	computed bool // by some producer
+	// axes, if not nil, are those of the operands in the order in which rows are folded: see [reduceLayout.turn]. Producers bring them into it.
+	axes []int
 }
 
 // rowSource is an array: an input, or what a program computes from them.
@@ -82,6 +84,7 @@ func rowLanesOf(s *site, leaf func(hlo.Instruction) (int, bool)) (runtime.Bound,
 	var layout reduceLayout
 	axes := hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions
 	layout.layOut(s.shape(0).Dimensions(), axes)
+	r.axes = layout.turn(s)
 	if !layout.inner || !layout.isContiguous() || layout.run < 2 {
 		return runtime.Bound{}, false
 	}
@@ -148,7 +151,8 @@ func lanesComputation(s *site) (comp hlo.Computation, widths []int, ok bool) {
 // addArray finds where array i comes from.
 func (r *rowLanes) addArray(s *site, i int, leaf func(hlo.Instruction) (int, bool)) bool {
 	operand := s.in.OperandInstr(i)
-	if arg, ok := leaf(operand); ok {
+	arg, isInput := leaf(operand)
+	if isInput && r.axes == nil {
 		r.sources = append(r.sources, rowSource{input: arg})
 		return true
 	}
@@ -162,7 +166,10 @@ func (r *rowLanes) addArray(s *site, i int, leaf func(hlo.Instruction) (int, boo
 	case t.IsFloat() && t.Bits() < 32:
 		return false // whose tiles are wider
 	}
-	p, ok := compileResult(s.m, operand, t, nil, r.run, leaf)
+	if isInput && narrow != nil {
+		return false // and it would not stay as it is on the way, if it is a signalling NaN
+	}
+	p, ok := compileResult(s.m, operand, t, r.axes, r.run, leaf)
 	r.sources = append(r.sources, rowSource{producer: p, narrow: narrow})
 	r.computed = true
 	return ok
@@ -253,6 +260,9 @@ func (r *rowLanes) tasks(f *runtime.TensorFrame, lo, hi int) {
 	all := r.units * r.parts
 	for t := lo; t < hi; t++ {
 		first := t * r.group
+		if r.axes != nil && r.parts > 1 { // rows side by side, which lie together in memory
+			first = t%r.units*r.parts + t/r.units
+		}
 		r.task(f, w, first, min(r.group, all-first))
 	}
 	clear(w.x)
