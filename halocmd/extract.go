@@ -48,7 +48,7 @@ func (c *extractCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		root, err := c.find(m)
+		root, err := instructionNamed(m, c.Instruction)
 		if err == nil {
 			m, err = extract(m, root, c.Height)
 		}
@@ -66,29 +66,31 @@ func (c *extractCmd) Run(e *env) error {
 	})
 }
 
-// find looks the instruction up: names are unique in a module.
-func (c *extractCmd) find(m hlo.Module) (hlo.Instruction, error) {
-	name := strings.TrimPrefix(c.Instruction, "%")
+// instructionNamed looks an instruction up, with or without %: names are unique in a module.
+func instructionNamed(m hlo.Module, name string) (hlo.Instruction, error) {
+	name = strings.TrimPrefix(name, "%")
 	for k := range m.Computations() {
 		if in, ok := k.ByName(name); ok {
 			return in, nil
 		}
 	}
-	return hlo.Instruction{}, noInstruction(m, name)
+	return hlo.Instruction{}, fmt.Errorf("there is no instruction %%%s%s", name, instructionMeant(name, "", m))
 }
 
-// noInstruction says that a module has no instruction of a name, and which one may be meant.
-func noInstruction(m hlo.Module, name string) error {
+// instructionMeant asks for the instruction of the modules whose name is nearest to one that none has; where none is near, it says instead.
+func instructionMeant(name, instead string, modules ...hlo.Module) string {
 	var names []string
-	for k := range m.Computations() {
-		for in := range k.Instructions() {
-			names = append(names, in.Name())
+	for _, m := range modules {
+		for k := range m.Computations() {
+			for in := range k.Instructions() {
+				names = append(names, in.Name())
+			}
 		}
 	}
 	if near := spelling.Nearest(name, names); near != "" {
-		return fmt.Errorf("there is no instruction %%%s; did you mean %%%s?", name, near)
+		return "; did you mean %" + near + "?"
 	}
-	return fmt.Errorf("there is no instruction %%%s", name)
+	return instead
 }
 
 // extract makes a module whose entry computes an instruction of m from so many levels of its operands.

@@ -16,6 +16,11 @@ type graphFlags struct {
 
 // draw writes a module in a form that people look at: dot or html.
 func (f graphFlags) draw(w io.Writer, form string, m hlo.Module) error {
+	if f.Around != "" {
+		if _, err := instructionNamed(m, f.Around); err != nil {
+			return err
+		}
+	}
 	cfg := graph.Config{Around: f.Around, Distance: int(f.Distance), MaxNodes: int(f.MaxNodes)}
 	if form == "html" {
 		return graph.HTML(w, m, cfg)

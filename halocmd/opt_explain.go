@@ -82,7 +82,7 @@ func (e *env) explainInstruction(ctx context.Context, r *record, h *pass.History
 		}
 	}
 	if len(places) == 0 {
-		return fmt.Errorf("there is no instruction %%%s, neither before the passes nor after", name)
+		return fmt.Errorf("there is no instruction %%%s, neither before the passes nor after%s", name, instructionMeant(name, "", before, after))
 	}
 	var text strings.Builder
 	for _, p := range places {

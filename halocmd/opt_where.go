@@ -67,7 +67,7 @@ func (e *env) where(ctx context.Context, r *record, h *pass.History, before, aft
 		}
 	}
 	if !found {
-		return fmt.Errorf("there is no instruction %%%s in the input; --explain looks in the result too", name)
+		return fmt.Errorf("there is no instruction %%%s in the input%s", name, instructionMeant(name, "; --explain looks in the result too", before))
 	}
 	return nil
 }
