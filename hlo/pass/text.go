@@ -398,10 +398,27 @@ func (e *textElement) build(text string, c Catalogue) (Step, error) {
 			return fail("%s is known, but not implemented; nearest: %s", e.Name, near)
 		}
 	}
-	if near := spelling.Nearest(e.Name, c.Names()); near != "" {
-		return fail("there is no pass %q; did you mean %q?", e.Name, near)
+	return fail("there is no pass %q; %s", e.Name, meant(e.Name, c.Names()))
+}
+
+// meant says which of the names may be meant by one that is none of them. Of levels, names that differ in the number at their end alone, none is
+// nearer than the others: it says all.
+func meant(name string, names []string) string {
+	const digits = "0123456789"
+	var levels []string
+	for _, n := range names {
+		if stem := strings.TrimRight(n, digits); stem != n && strings.EqualFold(stem, strings.TrimRight(name, digits)) {
+			levels = append(levels, n)
+		}
 	}
-	return fail("there is no pass %q; halo opt --list-passes shows all", e.Name)
+	slices.Sort(levels)
+	if last := len(levels) - 1; last > 0 {
+		return "want " + strings.Join(levels[:last], ", ") + " or " + levels[last]
+	}
+	if near := spelling.Nearest(name, names); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return "halo opt --list-passes shows all"
 }
 
 // String is the steps of the pipeline as text, named pipelines by their names; Parse reads it back with a catalogue that has them.

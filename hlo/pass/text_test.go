@@ -36,7 +36,7 @@ func (shelf) Pipeline(name string) *pass.Pipeline {
 	return nil
 }
 
-func (shelf) Names() []string { return []string{"dce", "cse", "algsimp", "simplify"} }
+func (shelf) Names() []string { return []string{"dce", "cse", "algsimp", "simplify", "L1", "L2", "L0"} }
 
 func TestTextRoundTrip(t *testing.T) {
 	for _, text := range []string{
@@ -58,6 +58,9 @@ func TestTextErrors(t *testing.T) {
 	for _, c := range []struct{ text, caret, want string }{
 		{"dce,cze", "    ^", `there is no pass "cze"; did you mean "cse"?`},
 		{"dce,quite-another", "    ^", `there is no pass "quite-another"`},
+		{"dce,L7", "    ^", `there is no pass "L7"; want L0, L1 or L2`},
+		{"l", "^", `there is no pass "l"; want L0, L1 or L2`},
+		{"Lx", "^", `there is no pass "Lx"; did you mean "L1"?`},
 		{"fix", "^", "fix needs passes in parentheses"},
 		{"dce(cse)", "^", "only fix, if and threads take passes"},
 		{"if(wet,dce)", "^", `"wet" is no condition: want async, calls`},
