@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gohalo/halo/hlo/source"
@@ -58,6 +59,9 @@ func (c *checkCmd) Run(e *env) error {
 			return fmt.Errorf("%s: error: this is %v; want HLO text or an archive of it", in.name, in.kind)
 		}
 		cases := passcases.Cases(in.name, in.data, catalogue.Parse)
+		if c.Passes == "" && len(cases) > 0 && !slices.ContainsFunc(cases, func(t passcases.Case) bool { return t.Pipeline != "" }) {
+			return usageError{fmt.Errorf("%s: error: %w", in.name, passcases.ErrNoPasses)} // nothing is wrong with the file
+		}
 		outputs := make([]string, len(cases))
 		r.add("tests", len(cases))
 		var failed several

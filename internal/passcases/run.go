@@ -39,10 +39,13 @@ type Options struct {
 
 const unchanged = "CHECK-UNCHANGED"
 
+// ErrNoPasses is the error of a case that names no passes.
+var ErrNoPasses = errors.New("say what to run: a line // PASS: name, or --passes")
+
 // Run runs the passes of a case and returns the module that they made, as text. The error says what is wrong with it.
 func (c *Case) Run(ctx context.Context, o Options) (output string, err error) {
 	if c.Pipeline == "" {
-		return "", errors.New("say what to run: a line // PASS: name, or --passes")
+		return "", ErrNoPasses
 	}
 	pipeline, err := o.Parse(c.Pipeline)
 	if err != nil {
