@@ -3,11 +3,11 @@
 //	type        what it is                                                                      file
 //	Pass        a named function from module to module, or over the computations of one         pass.go, incremental.go
 //	Context     what a pass may use: cancellation, fuel, budgets, facts, statistics, remarks    context.go, facts.go, remark.go
-//	Pipeline    a named sequence of passes and pipelines, perhaps repeated                      pipeline.go, text.go
+//	Pipeline    a named sequence of passes and pipelines, perhaps repeated                      pipeline.go, text.go, options.go
 //	Phase       a property of modules that passes make, and undo                                phase.go
 //	Runner      runs a pipeline: checks the module after each change, calls instruments         runner.go, measure.go
 //	Matches     selects passes by where they stand: O2/simplify#2/dce@3                         path.go
-//	Rewriter    a pass that is a table of rules                                                 rewrite.go, expr.go
+//	Rewriter    a pass that is a table of rules                                                 rewrite.go, expr.go, fp.go
 //	History     what became of each instruction, and by which rewrite                           history.go, outcome.go
 //
 // A pass has changed something exactly when it returns another module than it was given, which is a comparison of pointers
