@@ -6,7 +6,7 @@
 // once their frames are warm.
 //
 //	file        what
-//	program.go  Program, Frame: execution
+//	program.go  Program: execution; frame.go: what one goroutine needs for it
 //	bring.go    tiles of inputs into registers
 //	builder.go  Builder: values, rounding
 //	place.go    which registers hold them

@@ -1,7 +1,6 @@
 package tile
 
 import (
-	"slices"
 	"sync"
 	"unsafe"
 
@@ -121,27 +120,6 @@ type register struct {
 // aPeriod says that a register holds a view that repeats itself, from where it begins.
 const aPeriod = -1
 
-// frame is the state of one goroutine that runs a program.
-type frame struct {
-	ptr    []unsafe.Pointer // where registers are at the moment
-	own    []unsafe.Pointer // where those are that have memory
-	memory []byte
-	// How much of a load's register may be used again, and what is there: the element that it repeats, or aPeriod.
-	filled  []int
-	held    []int64
-	columns []int   // of each group of columns: 1 and the point whose row is first in the registers, or 0
-	counted []int   // how many numbers of each counter that repeats itself are in its register, from where it begins
-	walk    walk    // of a counter, whose loop is a variable and would move it to the heap
-	series  *series // that counters work on
-	// What machine code is given: the pointers, how far they move from row to row and then what bundles add, and memory for its own use.
-	slots   []unsafe.Pointer
-	strides []int64
-	space   []byte
-	chains  []byte // of folds
-	pads    []byte // vectors that are not full
-	work    int64  // done without machine code, and not yet counted by the program
-}
-
 // Weight estimates the work per element in simple operations.
 func (p *Program) Weight() int { return p.weight }
 
@@ -205,23 +183,6 @@ func (p *Program) Visit(lo, hi int, b Buffers, v Visitor) {
 		at += n
 	}
 	p.pool.Put(f)
-}
-
-// begin takes a frame for a run over [lo, hi).
-func (p *Program) begin(lo, hi int, b Buffers) *frame {
-	f := p.pool.Get().(*frame)
-	clear(f.filled)
-	clear(f.columns)
-	for i := range p.loads {
-		l := &p.loads[i]
-		if l.mode == uniform {
-			p.loadUniform(f, l, p.in(b, l.arg), min(Size, hi-lo))
-		}
-	}
-	for _, t := range p.tables {
-		f.ptr[t.reg] = unsafe.Pointer(unsafe.SliceData(b.In(t.arg)))
-	}
-	return f
 }
 
 // next is the size of the tile at an element.
@@ -359,75 +320,8 @@ func (p *Program) storeTile(f *frame, at, n int, b Buffers) {
 	}
 }
 
-func (p *Program) newFrame() *frame {
-	size := 0
-	for _, r := range p.regs {
-		size = max(size, r.offset)
-	}
-	const widest, line = 16, 64
-	f := &frame{ptr: make([]unsafe.Pointer, len(p.regs)), memory: make([]byte, size+Size*widest+line)}
-	base := unsafe.Pointer(&f.memory[0])
-	base = unsafe.Add(base, -uintptr(base)%line)
-	for i, r := range p.regs {
-		if r.slot >= 0 {
-			f.ptr[i] = unsafe.Add(base, r.offset)
-		}
-	}
-	f.own = slices.Clone(f.ptr)
-	f.filled, f.held = make([]int, len(p.loads)), make([]int64, len(p.loads))
-	f.columns = make([]int, len(p.columns))
-	if len(p.counters) > 0 {
-		f.series, f.counted = new(series), make([]int, len(p.counters))
-	}
-	for i := range p.counters {
-		if o := &p.counters[i]; p.isFixed(o) {
-			f.walk.start(&p.space, &o.view, 0)
-			o.fill(f.ptr[o.reg], p.Len(), &f.walk, f.series)
-		}
-	}
-	for _, s := range p.splats {
-		fillTile(f.ptr[s.reg], unsafe.Pointer(&s.value[0]), s.width, Size)
-	}
-	return f
-}
-
 func element(b []byte, i, width int) unsafe.Pointer { return unsafe.Pointer(&b[i*width]) }
 
 func vec[T any](p unsafe.Pointer, n int) []T { return unsafe.Slice((*T)(p), n) }
 
 func copyBytes(dst, src unsafe.Pointer, n int) { copy(vec[byte](dst, n), vec[byte](src, n)) }
-
-func fillTile(dst, src unsafe.Pointer, width, n int) {
-	if width == 16 {
-		fill[[2]uint64](n, dst, src, nil, nil)
-	} else if repeat := fillLoop(width); repeat != nil {
-		repeat(n, dst, src, nil, nil)
-	}
-}
-
-// Repeat is the loop that sets n elements of d to the first of a, of a width, or nil for other widths than those of real numbers.
-func Repeat(width int) vectors.Loop { return vectors.Loop(fillLoop(width)) }
-
-// fillLoop repeats an element of that many bytes; nil for other sizes than those of numbers.
-func fillLoop(width int) loop {
-	if width > 8 {
-		return nil
-	}
-	return fillLoops()[width]
-}
-
-var fillLoops = sync.OnceValue(func() *[9]loop {
-	return &[...]loop{
-		1: vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U8), fill[uint8]),
-		2: vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U16), fill[uint16]),
-		4: vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U32), fill[uint32]),
-		8: vectors.Find(vectors.Of(hlo.OpBroadcast, hlo.U64), fill[uint64]),
-	}
-})
-
-func fill[T any](n int, d, a, _, _ unsafe.Pointer) {
-	x := *(*T)(a)
-	for i, z := 0, vec[T](d, n); i < len(z); i++ {
-		z[i] = x
-	}
-}
