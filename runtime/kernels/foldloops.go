@@ -1,0 +1,161 @@
+package kernels
+
+// The loops of folds in Go: for processors and element types without vector loops, and for runs and rows too short to be worth a call of one.
+
+// sumBlock is how many elements are added before their sum is: it keeps rounding errors of long sums small.
+const sumBlock = 4096
+
+// sumBlocks adds blocks, and the sums of the halves of longer runs.
+func sumBlocks[T realNumber, S any](block func(x []S) T) func(x []S) T {
+	var sum func(x []S) T
+	sum = func(x []S) T {
+		if len(x) <= sumBlock {
+			return block(x)
+		}
+		half := (len(x)/2 + sumBlock - 1) / sumBlock * sumBlock
+		return sum(x[:half]) + sum(x[half:])
+	}
+	return sum
+}
+
+func sumRows[T realNumber](x, y []T) {
+	y = y[:len(x)]
+	for i := range x {
+		x[i] += y[i]
+	}
+}
+
+func maxRun[T realNumber](x []T) T {
+	r0, r1 := x[0], x[0]
+	for len(x) >= 2 {
+		r0 = max(r0, x[0])
+		r1 = max(r1, x[1])
+		x = x[2:]
+	}
+	if len(x) > 0 {
+		r0 = max(r0, x[0])
+	}
+	return max(r0, r1)
+}
+
+func maxRows[T realNumber](x, y []T) {
+	y = y[:len(x)]
+	for i := range x {
+		x[i] = max(x[i], y[i])
+	}
+}
+
+func minRun[T realNumber](x []T) T {
+	r0, r1 := x[0], x[0]
+	for len(x) >= 2 {
+		r0 = min(r0, x[0])
+		r1 = min(r1, x[1])
+		x = x[2:]
+	}
+	if len(x) > 0 {
+		r0 = min(r0, x[0])
+	}
+	return min(r0, r1)
+}
+
+func minRows[T realNumber](x, y []T) {
+	y = y[:len(x)]
+	for i := range x {
+		x[i] = min(x[i], y[i])
+	}
+}
+
+func sumShort[T realNumber](y, x []T, run int) {
+	for i, v := range y {
+		for _, e := range x[i*run:][:run] {
+			v += e
+		}
+		y[i] = v
+	}
+}
+
+func sumColumns[T realNumber](y, x []T) {
+	for c, v := range y {
+		for i := c; i < len(x); i += len(y) {
+			v += x[i]
+		}
+		y[c] = v
+	}
+}
+
+func maxShort[T realNumber](y, x []T, run int) {
+	for i, v := range y {
+		for _, e := range x[i*run:][:run] {
+			v = max(v, e)
+		}
+		y[i] = v
+	}
+}
+
+func maxColumns[T realNumber](y, x []T) {
+	for c, v := range y {
+		for i := c; i < len(x); i += len(y) {
+			v = max(v, x[i])
+		}
+		y[c] = v
+	}
+}
+
+func minShort[T realNumber](y, x []T, run int) {
+	for i, v := range y {
+		for _, e := range x[i*run:][:run] {
+			v = min(v, e)
+		}
+		y[i] = v
+	}
+}
+
+func minColumns[T realNumber](y, x []T) {
+	for c, v := range y {
+		for i := c; i < len(x); i += len(y) {
+			v = min(v, x[i])
+		}
+		y[c] = v
+	}
+}
+
+func multiplyRun[T realNumber](x []T) T {
+	r := x[0]
+	for len(x) > 8 { // products of eight are independent of the one so far
+		r *= x[1] * x[2] * (x[3] * x[4]) * (x[5] * x[6] * (x[7] * x[8]))
+		x = x[8:]
+	}
+	for len(x) > 4 {
+		r *= x[1] * x[2] * (x[3] * x[4])
+		x = x[4:]
+	}
+	for _, v := range x[1:] {
+		r *= v
+	}
+	return r
+}
+
+func multiplyRows[T realNumber](x, y []T) {
+	y = y[:len(x)]
+	for i := range x {
+		x[i] *= y[i]
+	}
+}
+
+func multiplyShort[T realNumber](y, x []T, run int) {
+	for i, v := range y {
+		for _, e := range x[i*run:][:run] {
+			v *= e
+		}
+		y[i] = v
+	}
+}
+
+func multiplyColumns[T realNumber](y, x []T) {
+	for c, v := range y {
+		for i := c; i < len(x); i += len(y) {
+			v *= x[i]
+		}
+		y[c] = v
+	}
+}
