@@ -3,7 +3,6 @@ package runtime
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gohalo/halo/runtime/async"
@@ -18,10 +17,6 @@ import (
 //  4. sizes of instances are summed up and held against the limits.
 //
 // After it the driver indexes without looking.
-
-// maxInstanceRegisters bounds the registers of all activations of an instance. Every call site has its own activation,
-// so a chain of functions that call each other twice doubles at each level.
-const maxInstanceRegisters = 1 << 22
 
 // tensorLoader turns the functions of a buffer plan into tensorFunctions.
 type tensorLoader struct {
@@ -314,122 +309,4 @@ func (a *lateArguments) before(s *step) {
 			t.steps = append(t.steps, step{kind: stepAwaitArgument, kernel: -1, site: -1, argument: int32(arg)})
 		}
 	}
-}
-
-// bind makes a step of what a kernel's binder has chosen. It reports false if there is nothing to run.
-func (l *tensorLoader) bind(t *tensorFunction, name string, chosen *boundKernel, s *step) (bool, error) {
-	k := &t.fn.def.Kernels[s.kernel]
-	loc := l.program.file.Locations.At(k.Loc)
-	e := l.program.resolved[k.Code]
-	if e == nil || e.tensor == nil {
-		if e == nil {
-			l.program.unknown.add(name, loc)
-			return false, nil
-		}
-		return false, l.fail(t.fn, loc, name, "kernel is not for tensor functions")
-	}
-	bound := &chosen.bound
-	switch {
-	case chosen.err != nil:
-		return false, l.fail(t.fn, loc, name, "%w", chosen.err)
-	case bound.Scratch < 0 || bound.Scratch > l.program.options.maxBytes():
-		return false, l.fail(t.fn, loc, name, "kernel asks for %d bytes of scratch", bound.Scratch)
-	}
-	s.scratch, s.evaluated = bound.Scratch, bound.Evaluated
-	switch {
-	case bound.Run != nil:
-		s.kind, s.run, s.small, s.code, s.differs = stepKernel, bound.Run, bound.Small, bound.Code, bound.CodeDiffers
-	case bound.RunAsync != nil:
-		s.kind, s.runAsync = stepAsyncKernel, bound.RunAsync
-	default:
-		if chosen.binding.InPlace(0, 0) {
-			t.same[s.out[0]] = s.in[0]
-		}
-		return false, nil
-	}
-	return true, nil
-}
-
-// binding describes the kernel behind a step.
-func (t *tensorFunction) binding(s *step) *Binding {
-	p, k := t.fn.program, &t.fn.def.Kernels[s.kernel]
-	b := &Binding{Kernel: p.file.Kernels[k.Code], Location: p.file.Locations.At(k.Loc), attrs: k.Attrs, pool: &p.file.Attrs, consts: p.consts, module: p.module}
-	for _, r := range s.in {
-		b.In = append(b.In, t.regs[r].tensorType())
-		b.inSlots = append(b.inSlots, t.regs[r].Slot)
-	}
-	for _, r := range s.out {
-		b.Out = append(b.Out, t.regs[r].tensorType())
-		b.outSlots = append(b.outSlots, t.regs[r].Slot)
-	}
-	return b
-}
-
-func callBinder(bind TensorBinder, b *Binding) (bound Bound, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = panicStatus(r)
-		}
-	}()
-	return bind(b)
-}
-
-// size sums up what an instance needs, and with it an execution.
-func (l *tensorLoader) size(t *tensorFunction) error {
-	t.totalRegs = int64(len(t.regs))
-	limit := l.program.options.maxBytes()
-	if total := t.bytes(); total > limit && l.program.isEntry(t.fn) {
-		return l.fail(t.fn, t.fn.Location(), "", "needs %d bytes for arguments, results and arena, the limit is %d", total, limit)
-	}
-	own := make([]int64, max(len(t.segments), 1)) // scratch of each segment
-	for i := range t.steps {
-		s := &t.steps[i]
-		scratch := &own[0]
-		if len(t.segments) > 0 {
-			scratch = &own[t.segmentOf(i)]
-		}
-		*scratch = max(*scratch, alignUp(s.scratch, BufferAlign))
-		t.forks = t.forks || s.kind == stepAsyncStart || s.kind == stepNotify
-		for _, c := range s.callees {
-			t.forks = t.forks || c.forks
-			t.asyncScratch += c.asyncScratch
-			if s.kind == stepAsyncStart {
-				t.asyncScratch += c.scratch
-			} else {
-				*scratch = max(*scratch, c.scratch)
-			}
-			t.totalRegs += c.totalRegs
-			if t.totalRegs > maxInstanceRegisters || t.asyncScratch > limit {
-				return l.fail(t.fn, t.fn.Location(), "", "too large: its calls expand to more than %d registers or %d bytes of scratch", maxInstanceRegisters, limit)
-			}
-		}
-	}
-	t.scratch, t.parts = own[0], t.countParts()
-	if t.loader != nil {
-		t.scratch = t.loader.giveScratch(own)
-		t.loader = nil
-		if t.scratch > limit {
-			return l.fail(t.fn, t.fn.Location(), "", "needs %d bytes of scratch, the limit is %d", t.scratch, limit)
-		}
-	}
-	return nil
-}
-
-// bytes is the memory of an execution: arguments, results and arena.
-func (t *tensorFunction) bytes() int64 {
-	total := t.frame
-	for i := range t.numArgs {
-		total = saturatingAdd(total, t.argType(i).Bytes)
-	}
-	for i := range t.results {
-		total = saturatingAdd(total, t.resultType(i).Bytes)
-	}
-	return total
-}
-
-func saturatingAdd(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
 }

@@ -49,3 +49,61 @@ func (l *tensorLoader) binder(k *bef.Kernel) TensorBinder {
 	}
 	return nil
 }
+
+// bind makes a step of what a kernel's binder has chosen. It reports false if there is nothing to run.
+func (l *tensorLoader) bind(t *tensorFunction, name string, chosen *boundKernel, s *step) (bool, error) {
+	k := &t.fn.def.Kernels[s.kernel]
+	loc := l.program.file.Locations.At(k.Loc)
+	e := l.program.resolved[k.Code]
+	if e == nil || e.tensor == nil {
+		if e == nil {
+			l.program.unknown.add(name, loc)
+			return false, nil
+		}
+		return false, l.fail(t.fn, loc, name, "kernel is not for tensor functions")
+	}
+	bound := &chosen.bound
+	switch {
+	case chosen.err != nil:
+		return false, l.fail(t.fn, loc, name, "%w", chosen.err)
+	case bound.Scratch < 0 || bound.Scratch > l.program.options.maxBytes():
+		return false, l.fail(t.fn, loc, name, "kernel asks for %d bytes of scratch", bound.Scratch)
+	}
+	s.scratch, s.evaluated = bound.Scratch, bound.Evaluated
+	switch {
+	case bound.Run != nil:
+		s.kind, s.run, s.small, s.code, s.differs = stepKernel, bound.Run, bound.Small, bound.Code, bound.CodeDiffers
+	case bound.RunAsync != nil:
+		s.kind, s.runAsync = stepAsyncKernel, bound.RunAsync
+	default:
+		if chosen.binding.InPlace(0, 0) {
+			t.same[s.out[0]] = s.in[0]
+		}
+		return false, nil
+	}
+	return true, nil
+}
+
+// binding describes the kernel behind a step.
+func (t *tensorFunction) binding(s *step) *Binding {
+	p, k := t.fn.program, &t.fn.def.Kernels[s.kernel]
+	b := &Binding{Kernel: p.file.Kernels[k.Code], Location: p.file.Locations.At(k.Loc), attrs: k.Attrs, pool: &p.file.Attrs, consts: p.consts, module: p.module}
+	for _, r := range s.in {
+		b.In = append(b.In, t.regs[r].tensorType())
+		b.inSlots = append(b.inSlots, t.regs[r].Slot)
+	}
+	for _, r := range s.out {
+		b.Out = append(b.Out, t.regs[r].tensorType())
+		b.outSlots = append(b.outSlots, t.regs[r].Slot)
+	}
+	return b
+}
+
+func callBinder(bind TensorBinder, b *Binding) (bound Bound, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = panicStatus(r)
+		}
+	}()
+	return bind(b)
+}
