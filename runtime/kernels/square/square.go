@@ -106,16 +106,10 @@ const wideSide = 16
 // WideRows writes dst[c*dstStride+r] = src[rows[r]+c] for up to sixteen rows and all n columns, and nothing else. It reports false, and writes nothing, where there are no
 // vectors of 512 bits, or too few columns for one.
 func WideRows(dst, src []uint32, rows []int, n, dstStride int) bool {
-	if !hasWide || n < wideSide || len(rows) == 0 || len(rows) > wideSide || dstStride < 0 {
+	at, kept, ok := wideOffsets(dst, src, rows, n, dstStride, wideSide)
+	if !ok {
 		return false
 	}
-	var at [wideSide]int
-	for i := range at {
-		at[i] = rows[min(i, len(rows)-1)]
-		_ = src[at[i]:][:n]
-	}
-	_ = dst[(n-1)*dstStride:][:len(rows)]
-	kept := uint16(1<<len(rows) - 1)
 	wideRows32((*byte)(unsafe.Pointer(&dst[0])), (*byte)(unsafe.Pointer(&src[0])), &at, uintptr(4*dstStride), uintptr(n/wideSide), kept)
 	if rest := n % wideSide; rest > 0 { // the last square overlaps
 		wideRows32((*byte)(unsafe.Pointer(&dst[(n-wideSide)*dstStride])), (*byte)(unsafe.Pointer(&src[n-wideSide])), &at, uintptr(4*dstStride), 1, kept)
@@ -126,21 +120,29 @@ func WideRows(dst, src []uint32, rows []int, n, dstStride int) bool {
 // WideRowsBF16 is WideRows for elements of bf16, which become f32: dst[c*dstStride+r] = src[rows[r]+c]<<16. It takes twice as many columns for one vector.
 func WideRowsBF16(dst []uint32, src []uint16, rows []int, n, dstStride int) bool {
 	const columns = 2 * wideSide
-	if !hasWide || n < columns || len(rows) == 0 || len(rows) > wideSide || dstStride < 0 {
+	at, kept, ok := wideOffsets(dst, src, rows, n, dstStride, columns)
+	if !ok {
 		return false
 	}
-	var at [wideSide]int
-	for i := range at {
-		at[i] = rows[min(i, len(rows)-1)]
-		_ = src[at[i]:][:n]
-	}
-	_ = dst[(n-1)*dstStride:][:len(rows)]
-	kept := uint16(1<<len(rows) - 1)
 	wideRowsBF16((*byte)(unsafe.Pointer(&dst[0])), (*byte)(unsafe.Pointer(&src[0])), &at, uintptr(4*dstStride), uintptr(n/columns), kept)
 	if rest := n % columns; rest > 0 { // the last square overlaps
 		wideRowsBF16((*byte)(unsafe.Pointer(&dst[(n-columns)*dstStride])), (*byte)(unsafe.Pointer(&src[n-columns])), &at, uintptr(4*dstStride), 1, kept)
 	}
 	return true
+}
+
+// wideOffsets checks what a loop over wide squares of so many columns reads and writes, and says where its rows begin, and which count: it reads the last one in the
+// place of those that are missing. The loops are called by name, since what goes to a function value would be moved to the heap.
+func wideOffsets[S Element](dst []uint32, src []S, rows []int, n, dstStride, columns int) (at [wideSide]int, kept uint16, ok bool) {
+	if !hasWide || n < columns || len(rows) == 0 || len(rows) > wideSide || dstStride < 0 {
+		return at, 0, false
+	}
+	for i := range at {
+		at[i] = rows[min(i, len(rows)-1)]
+		_ = src[at[i]:][:n]
+	}
+	_ = dst[(n-1)*dstStride:][:len(rows)]
+	return at, uint16(1<<len(rows) - 1), true
 }
 
 // plain is Transpose by loops, in squares that stay in the nearest cache.
