@@ -246,25 +246,45 @@ func sugarCommon(start, root *Common, steps []*Common) bool {
 	}
 	var last Common
 	for _, s := range steps {
-		if s.Metadata != nil {
-			last.Metadata = s.Metadata
-		}
-		if s.Origin != nil {
-			last.Origin = s.Origin
-		}
-		if s.BackendConfig != "" {
-			last.BackendConfig = s.BackendConfig
-		}
-		if s.FrontendAttributes != nil {
-			last.FrontendAttributes = s.FrontendAttributes
-		}
-		if s.Statistics != nil {
-			last.Statistics = s.Statistics
-		}
+		last.share(s)
 	}
 	return (root.Metadata == nil || EqualAttr(root.Metadata, last.Metadata)) &&
 		(root.Origin == nil || EqualAttr(root.Origin, last.Origin)) &&
 		(root.BackendConfig == "" || root.BackendConfig == last.BackendConfig) &&
 		(root.Statistics == nil || EqualAttr(root.Statistics, last.Statistics) && start.Statistics == nil) &&
 		(root.FrontendAttributes == nil || last.FrontendAttributes == nil || EqualAttr(root.FrontendAttributes, last.FrontendAttributes))
+}
+
+// SharedCommon returns base with what a step of an asynchronous chain says for the wrapped op, too (hlo-text section 7.6): metadata, origin, backend config, frontend attributes
+// and statistics. It returns base itself if the step says none of it. Either may be nil.
+func SharedCommon(base, step *Common) *Common {
+	var c Common
+	if base != nil {
+		c = *base
+	}
+	if step == nil || !c.share(step) {
+		return base
+	}
+	merged := c
+	return &merged
+}
+
+// share takes over what a step shares with the wrapped op, and reports whether there is something.
+func (c *Common) share(step *Common) (some bool) {
+	if step.Metadata != nil {
+		c.Metadata, some = step.Metadata, true
+	}
+	if step.Origin != nil {
+		c.Origin, some = step.Origin, true
+	}
+	if step.BackendConfig != "" {
+		c.BackendConfig, some = step.BackendConfig, true
+	}
+	if step.FrontendAttributes != nil {
+		c.FrontendAttributes, some = step.FrontendAttributes, true
+	}
+	if step.Statistics != nil {
+		c.Statistics, some = step.Statistics, true
+	}
+	return some
 }

@@ -121,7 +121,7 @@ func (p *parser) sugaredStart(f *scope, d *draft) hlo.InstrID {
 		Opcode: d.wrapped, Shape: result, Attrs: d.spec.Attrs, Callees: slices.Clone(d.callees), Position: p.position(d.at),
 	}
 	if c := d.spec.Common; c != nil {
-		w.root.Common = sharedCommon(nil, c)
+		w.root.Common = hlo.SharedCommon(nil, c)
 		if c.ResultAccuracy != nil {
 			// It is an attribute of the wrapped op, and stays there.
 			own := hlo.Common{}

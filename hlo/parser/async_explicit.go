@@ -72,7 +72,7 @@ func (p *parser) explicitAsync(f *scope, d *draft) {
 		p.failRule("ASYNC-33", d.opAt, "Expect async wrapped opcode to be %v, but got %v", w.op, d.wrapped)
 	}
 	p.checkRepeats(d, w.op, w.root.Attrs, w.root.Callees)
-	w.root.Common = sharedCommon(w.root.Common, d.spec.Common)
+	w.root.Common = hlo.SharedCommon(w.root.Common, d.spec.Common)
 	if d.wrapped == hlo.OpInvalid {
 		return // the explicit forms do not modify the computation
 	}
@@ -139,36 +139,9 @@ func (p *parser) shareWithRoot(callee hlo.CompID, from *hlo.Common) {
 	}
 	c := p.ed.Computation(callee)
 	root := c.Instr(c.Root())
-	if merged := sharedCommon(root.View().Common(), from); merged != nil {
+	if merged := hlo.SharedCommon(root.View().Common(), from); merged != nil {
 		root.SetCommon(merged)
 	}
-}
-
-// sharedCommon is base with the attributes of from that steps share with the wrapped op.
-func sharedCommon(base, from *hlo.Common) *hlo.Common {
-	if from == nil || from.Metadata == nil && from.Origin == nil && from.BackendConfig == "" && from.FrontendAttributes == nil && from.Statistics == nil {
-		return base
-	}
-	var c hlo.Common
-	if base != nil {
-		c = *base
-	}
-	if from.Metadata != nil {
-		c.Metadata = from.Metadata
-	}
-	if from.Origin != nil {
-		c.Origin = from.Origin
-	}
-	if from.BackendConfig != "" {
-		c.BackendConfig = from.BackendConfig
-	}
-	if from.FrontendAttributes != nil {
-		c.FrontendAttributes = from.FrontendAttributes
-	}
-	if from.Statistics != nil {
-		c.Statistics = from.Statistics
-	}
-	return &c
 }
 
 // setThread sets the thread of a computation and of everything it calls: what asynchronous ops in it call runs there, too, whatever they say.
