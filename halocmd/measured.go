@@ -21,6 +21,25 @@ type profiles struct {
 	all  []*profile.Profile
 }
 
+// eachMeasured reads the profile, and calls work with each program and its times, if there are some.
+func (f *measuredFlag) eachMeasured(e *env, files []string, o moduleOptions, asJSON bool, work func(*input, *record, hlo.Module, *profile.Measurements) error) error {
+	profiles, err := f.read()
+	if err != nil {
+		return err
+	}
+	return e.each(files, asJSON, func(in *input, r *record) error {
+		m, err := e.loadModule(in, o)
+		if err != nil {
+			return err
+		}
+		times, err := profiles.of(in, m)
+		if err != nil {
+			return err
+		}
+		return work(in, r, m, times)
+	})
+}
+
 func (f *measuredFlag) read() (profiles, error) {
 	if f.Measured == "" {
 		return profiles{}, nil

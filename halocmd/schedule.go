@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/gohalo/halo"
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/passes/schedule"
+	"github.com/gohalo/halo/profile"
 )
 
 // scheduleCmd estimates how much asynchronous latency is hidden.
@@ -67,19 +69,7 @@ func (c *scheduleCmd) Run(e *env) error {
 	if err != nil {
 		return usageError{err}
 	}
-	profiles, err := c.read()
-	if err != nil {
-		return err
-	}
-	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
-		if err != nil {
-			return err
-		}
-		times, err := profiles.of(in, m)
-		if err != nil {
-			return err
-		}
+	return c.eachMeasured(e, c.Files, moduleOptions{profile: c.Profile}, c.JSON, func(in *input, r *record, m hlo.Module, times *profile.Measurements) error {
 		if c.Link != "" {
 			if halo.NeedsPartition(halo.Trust(m)) {
 				fmt.Fprintf(e.stderr, "%s: note: the program is not partitioned, so that nothing is exchanged: halo opt --passes=spmd partitions it\n", in.name)

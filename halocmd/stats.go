@@ -43,19 +43,7 @@ the text that was profiled; one that a pass put into a fusion shows the time of 
 }
 
 func (c *statsCmd) Run(e *env) error {
-	profiles, err := c.read()
-	if err != nil {
-		return err
-	}
-	return e.each(c.Files, c.JSON, func(in *input, r *record) error {
-		m, err := e.loadModule(in, moduleOptions{profile: c.Profile})
-		if err != nil {
-			return err
-		}
-		times, err := profiles.of(in, m)
-		if err != nil {
-			return err
-		}
+	return c.eachMeasured(e, c.Files, moduleOptions{profile: c.Profile}, c.JSON, func(_ *input, r *record, m hlo.Module, times *profile.Measurements) error {
 		s := statsOf(m, times, int(c.Top))
 		if !c.JSON {
 			s.print(e.stdout, m.Name())
