@@ -3,11 +3,8 @@ package processor
 
 import "sync"
 
-// Families of AMD's processors, as [AMDFamily] returns them.
-const (
-	Zen4 = 0x19 // and Zen 3
-	Zen5 = 0x1a
-)
+// Zen4 is the family of Zen 4, as [AMDFamily] returns it, and of Zen 3.
+const Zen4 = 0x19
 
 // AMDFamily is the family of a processor of AMD, or 0 if another one made it. It is safe for concurrent use.
 //

@@ -105,11 +105,11 @@ func (r *narrowReduction) findFold(op hlo.Opcode, t hlo.PrimitiveType) bool {
 
 func (r *narrowReduction) tasks(f *runtime.TensorFrame, lo, hi int) {
 	in, out := elems[uint16](r.in.of(f)), elems[float32](r.out.of(f))
-	init := elems[float32](r.init.of(f))[0]
+	init := elems[float32](r.init.of(f))
 	if r.parts > 1 {
 		out = elems[float32](r.partial.of(f))
 	} else if r.rows != nil {
-		r.rows(out[lo:hi], in[lo*r.run:], r.run, &elems[float32](r.init.of(f))[0])
+		r.rows(out[lo:hi], in[lo*r.run:], r.run, &init[0])
 		return
 	}
 	for t := lo; t < hi; t++ {
@@ -121,7 +121,7 @@ func (r *narrowReduction) tasks(f *runtime.TensorFrame, lo, hi int) {
 			out[t] = r.fold(x)
 		}
 		if r.parts == 1 {
-			out[t] = r.pair(init, out[t])
+			out[t] = r.pair(init[0], out[t])
 		}
 	}
 }

@@ -72,6 +72,10 @@ type fold struct {
 // ChainBytes is the size of the chains of a fold: element i of a row is folded into chain i modulo their number, as the reductions of package vec do.
 const ChainBytes = 256
 
+// Page is the distance, in bytes, at which processors first take two places in memory for the same: reading one waits for what is being stored at the other. Chains had better begin
+// with a page, where no constants of the code are.
+const Page = 4096
+
 // NewBuilder starts a loop.
 func NewBuilder() *Builder { return &Builder{} }
 

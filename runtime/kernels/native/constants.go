@@ -51,9 +51,8 @@ func (e *expansion) keepConstants(spare int) {
 func (i *instr) takesConstant() bool { return i.from.kind == inPool && i.y == 0 && !i.op.Moves() }
 
 // takeConstant makes a constant the operand in memory of an instruction. One whose lanes are all the same is a single element where the instruction can repeat it: then the
-// constants of a loop share a few lines of memory. Of whole vectors one in five loops would store chains, sums say, a multiple of 4096 bytes from one of them, and the
-// processor, which tells addresses apart by their lower 12 bits at first, would let the constant wait for the sum: on Zen 4 2.6 times the time. Moving a vector
-// stays, as repeating an element into a register takes longer there.
+// constants of a loop share a few lines of memory, and seldom lie a multiple of [Page] from what the loop stores: a sum, say, for which the constant would wait.
+// Moving a vector stays, as repeating an element into a register takes longer on Zen 4.
 func (a *assigner) takeConstant(v *amd64.Vector, n int) {
 	v.Y = amd64.ML(a.labels[n])
 	if size := repeated16(a.pool[n]); v.Wide && size > 0 && size <= v.Op.Broadcasts() {
@@ -82,16 +81,16 @@ func repeated16(c [16]byte) int {
 
 // writeConstants puts the constants behind the code: whole vectors, and elements. None lies where a page begins, as the chains of a single row do: see the above.
 func (a *assigner) writeConstants(c *amd64.Code) {
-	const page, element = 4096, 8
+	const element = 8
 	size := element * len(a.labels)
 	for range a.whole {
 		size += a.bits() / 8
 	}
 	c.Align(line)
-	if c.Len()%page+size > page {
-		c.Align(page)
+	if c.Len()%Page+size > Page {
+		c.Align(Page)
 	}
-	if at := c.Len() % page; at < ChainBytes {
+	if at := c.Len() % Page; at < ChainBytes {
 		c.Data(make([]byte, ChainBytes-at)...)
 	}
 	for n, l := range a.labels {

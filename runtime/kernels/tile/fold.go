@@ -33,7 +33,6 @@ const (
 	chainBytes = native.ChainBytes
 	foldBlock  = 4096
 	foldRows   = 16 // that are folded by one call
-	page       = 4096
 )
 
 // Fold makes element i of output out, as registers hold it, what row i of v folds to by an op: add, maximum or minimum. A row is the last dimension of
@@ -142,15 +141,15 @@ func (p *Program) RunRows(lo, hi int, b Buffers) {
 // makeChains makes room for the chains of foldRows rows of each fold, and for its blocks. Those of the first row begin with a page, where code has no constants.
 func (f *frame) makeChains(p *Program, n int) {
 	if f.chains == nil {
-		f.chains = make([]byte, len(p.folds)*p.foldBytes(n)+page)
-		f.chains = f.chains[-uintptr(unsafe.Pointer(&f.chains[0]))%page:]
+		f.chains = make([]byte, len(p.folds)*p.foldBytes(n)+native.Page)
+		f.chains = f.chains[-uintptr(unsafe.Pointer(&f.chains[0]))%native.Page:]
 	}
 }
 
 // foldBytes is the memory of a fold of rows of n elements.
 func (p *Program) foldBytes(n int) int {
 	const widest = 8
-	return (foldRows*chainBytes + (n-1)/foldBlock*widest + widest + page - 1) &^ (page - 1)
+	return (foldRows*chainBytes + (n-1)/foldBlock*widest + widest + native.Page - 1) &^ (native.Page - 1)
 }
 
 func (p *Program) chains(f *frame, fold int) unsafe.Pointer {
