@@ -32,33 +32,34 @@ func inductionOf(m analysis.Computations, while hlo.Instruction) (int, bool) {
 	if !while.Shape().IsTuple() || c.NumParameters() != 1 || b.NumParameters() != 1 || b.Root().Opcode() != hlo.OpTuple {
 		return 0, false
 	}
-	part, ok := onlyPart(c, c.Root())
+	part, _, ok := onlyPart(c, c.Root())
 	if !ok || part >= b.Root().NumOperands() {
 		return 0, false
 	}
-	again, ok := onlyPart(b, b.Root().OperandInstr(part))
+	again, _, ok := onlyPart(b, b.Root().OperandInstr(part))
 	return part, ok && again == part
 }
 
-// onlyPart is the one part of a computation's parameter on which a number depends.
-func onlyPart(c hlo.Computation, of hlo.Instruction) (part int, found bool) {
+// onlyPart is the one part of a computation's parameter on which a number depends, and all that lies between, operands first.
+func onlyPart(c hlo.Computation, of hlo.Instruction) (part int, between []hlo.Instruction, ok bool) {
 	seen, todo := map[hlo.InstrID]bool{of.ID(): true}, []hlo.InstrID{of.ID()}
+	found := false
 	for len(todo) > 0 {
 		in := c.MustAt(todo[len(todo)-1])
 		todo = todo[:len(todo)-1]
 		if !in.Shape().IsScalar() || in.NumCallees() > 0 {
-			return 0, false
+			return 0, nil, false
 		}
 		if in.Opcode() == hlo.OpGetTupleElement {
 			i := int(hlo.AttrsOf[hlo.TupleElementAttrs](in).Index)
 			if in.OperandInstr(0).Opcode() != hlo.OpParameter || found && i != part {
-				return 0, false
+				return 0, nil, false
 			}
 			part, found = i, true
 			continue
 		}
 		if in.NumOperands() == 0 && in.Opcode() != hlo.OpConstant {
-			return 0, false
+			return 0, nil, false
 		}
 		for id := range in.OperandIDs() {
 			if !seen[id] {
@@ -67,7 +68,15 @@ func onlyPart(c hlo.Computation, of hlo.Instruction) (part int, found bool) {
 			}
 		}
 	}
-	return part, found
+	if !found {
+		return 0, nil, false
+	}
+	for in := range c.OperandsFirst() {
+		if seen[in.ID()] {
+			between = append(between, in)
+		}
+	}
+	return part, between, true
 }
 
 // tryRounds counts the rounds of a loop that a part of its state decides, by computing that in integers.
@@ -76,48 +85,49 @@ func tryRounds(ctx *pass.Context, m hlo.Module, callees analysis.Computations, w
 	if init.Opcode() != hlo.OpTuple || init.OperandInstr(part).Opcode() != hlo.OpConstant {
 		return 0, false
 	}
-	now := init.OperandInstr(part).Literal()
-	c, b := condition(callees, while), body(callees, while)
+	c, b, now := condition(callees, while), body(callees, while), init.OperandInstr(part).Literal()
+	_, test, _ := onlyPart(c, c.Root())
+	_, next, _ := onlyPart(b, b.Root().OperandInstr(part))
 	for n := range int64(maxTried) {
-		goesOn, ok := valueWith(ctx, m, c, c.Root().ID(), now)
+		goesOn, ok := last(ctx, m, test, now)
 		if !ok {
 			return 0, false
 		}
 		if v, ok := goesOn.ScalarInt(); !ok || v == 0 {
 			return n, ok
 		}
-		if now, ok = valueWith(ctx, m, b, b.Root().Operand(part), now); !ok {
+		if now, ok = last(ctx, m, next, now); !ok {
 			return 0, false
 		}
 	}
 	return 0, false
 }
 
-// valueWith is an integer of a loop's body or condition, given the part of the state that it depends on.
-func valueWith(ctx *pass.Context, m hlo.Module, c hlo.Computation, of hlo.InstrID, part *hlo.Literal) (*hlo.Literal, bool) {
-	values := map[hlo.InstrID]*hlo.Literal{}
-	for in := range c.OperandsFirst() {
-		t := in.Shape().Type()
-		if in.Opcode() == hlo.OpParameter || !in.Shape().IsScalar() || in.NumCallees() > 0 || !t.IsInteger() && t != hlo.PRED {
-			continue
-		}
-		operands, known := make([]*hlo.Literal, 0, in.NumOperands()), true
-		for id := range in.OperandIDs() {
-			v := values[id]
-			known = known && v != nil
-			operands = append(operands, v)
-		}
-		switch {
+// last computes integers, operands first, from the part of a loop's state that they depend on, and returns the last.
+func last(ctx *pass.Context, m hlo.Module, all []hlo.Instruction, part *hlo.Literal) (v *hlo.Literal, ok bool) {
+	values := make(map[hlo.InstrID]*hlo.Literal, len(all))
+	for _, in := range all {
+		switch t := in.Shape().Type(); {
+		case !t.IsInteger() && t != hlo.PRED:
+			return nil, false
 		case in.Opcode() == hlo.OpConstant:
-			values[in.ID()] = in.Literal()
-		case in.Opcode() == hlo.OpGetTupleElement && in.Shape().Equal(part.Shape()):
-			values[in.ID()] = part // the others are not used: onlyPart has seen to it
-		case known && len(operands) > 0:
-			if v, err := eval.Instruction(ctx, m, in, operands); err == nil {
-				values[in.ID()] = v
+			v = in.Literal()
+		case in.Opcode() == hlo.OpGetTupleElement:
+			v = part
+		default:
+			operands := make([]*hlo.Literal, in.NumOperands())
+			for i := range operands {
+				operands[i] = values[in.Operand(i)]
+			}
+			var err error
+			if v, err = eval.Instruction(ctx, m, in, operands); err != nil {
+				return nil, false
 			}
 		}
+		if v == nil || v.IsElided() {
+			return nil, false
+		}
+		values[in.ID()] = v
 	}
-	v := values[of]
-	return v, v != nil && !v.IsElided()
+	return v, v != nil
 }
