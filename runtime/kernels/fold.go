@@ -192,7 +192,9 @@ func predFoldOf(op hlo.Opcode) *fold[uint8] {
 	case hlo.OpAdd, hlo.OpMaximum, hlo.OpOr:
 		return foldOf[uint8](hlo.OpMaximum)
 	case hlo.OpMultiply, hlo.OpMinimum, hlo.OpAnd:
-		return foldOf[uint8](hlo.OpMinimum)
+		f := foldOf[uint8](hlo.OpMinimum)
+		f.identity = 1
+		return f
 	case hlo.OpXor:
 		return integerFoldOf[uint8](op)
 	}

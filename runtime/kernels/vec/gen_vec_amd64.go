@@ -2536,6 +2536,26 @@ func take16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func take32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// every38AVX512 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every38AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every58AVX512 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every58AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every68AVX512 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every68AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every78AVX512 sets d to every one of n elements of a, whole vectors, that lie 7 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every78AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // every316AVX512 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
 //
 //go:noescape
@@ -2595,6 +2615,41 @@ func every732AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //
 //go:noescape
 func every832AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every264AVX512 sets d to every one of n elements of a, whole vectors, that lie 2 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every264AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every364AVX512 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every364AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every464AVX512 sets d to every one of n elements of a, whole vectors, that lie 4 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every464AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every564AVX512 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every564AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every664AVX512 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every664AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every764AVX512 sets d to every one of n elements of a, whole vectors, that lie 7 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every764AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every864AVX512 sets d to every one of n elements of a, whole vectors, that lie 8 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every864AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // addF32AVX2 sets d to a + b.
 //
@@ -4816,6 +4871,51 @@ func permute32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //go:noescape
 func permute8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// every38AVX2 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every38AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every58AVX2 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every58AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every68AVX2 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every68AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every78AVX2 sets d to every one of n elements of a, whole vectors, that lie 7 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every78AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every316AVX2 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every316AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every516AVX2 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every516AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every616AVX2 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every616AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every716AVX2 sets d to every one of n elements of a, whole vectors, that lie 7 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every716AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every816AVX2 sets d to every one of n elements of a, whole vectors, that lie 8 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every816AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // every232AVX2 sets d to every one of n elements of a, whole vectors, that lie 2 apart; it reads those up to the next, too.
 //
 //go:noescape
@@ -4840,3 +4940,28 @@ func every532AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //
 //go:noescape
 func every632AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every264AVX2 sets d to every one of n elements of a, whole vectors, that lie 2 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every264AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every364AVX2 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every364AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every464AVX2 sets d to every one of n elements of a, whole vectors, that lie 4 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every464AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every564AVX2 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every564AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every664AVX2 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every664AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
