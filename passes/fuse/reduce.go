@@ -26,7 +26,7 @@ func (f *fuser) reduces(in hlo.Instruction) bool {
 		return f.foldsRows(in, k) && !isNarrow(in.OperandInstr(0).Shape().Type())
 	}
 	if k > 1 {
-		return f.foldsRows(in, k) && (isLastPiece(dims, axes) || analysis.FoldsColumns(in) && !foldsNarrow(in, k))
+		return f.foldsRows(in, k) && (isLastPiece(dims, axes) || analysis.FoldsColumns(in))
 	}
 	return in.Shape().IsArray() && in.OperandInstr(0).Shape().Type() == in.Shape().Type() && f.isOneOp(in) && isFewPieces(dims, axes)
 }
@@ -70,16 +70,6 @@ func (f *fuser) foldsRows(in hlo.Instruction, arrays int) bool {
 		}
 	}
 	return true
-}
-
-// foldsNarrow reports whether in folds narrow floats, among others.
-func foldsNarrow(in hlo.Instruction, arrays int) bool {
-	for i := range arrays {
-		if isNarrow(in.OperandInstr(i).Shape().Type()) {
-			return true
-		}
-	}
-	return false
 }
 
 // isNarrow reports whether tiles hold elements of a type as f32.

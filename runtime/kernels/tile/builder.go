@@ -349,8 +349,24 @@ func (b *Builder) moveRaw() {
 		if !isWide(s.typ) || used[Value(s.reg)] {
 			continue
 		}
-		raw := map[int]hlo.PrimitiveType{8: hlo.U8, 16: hlo.U16}[s.typ.Bits()]
 		v := &b.values[s.reg]
-		v.typ, v.load.typ, s.typ = raw, raw, raw
+		s.typ = b.raw(v)
+		v.typ = s.typ
 	}
+}
+
+// raw lets a narrow float that is loaded stay as it is in memory, and returns the type of what is there.
+func (b *Builder) raw(v *value) hlo.PrimitiveType {
+	v.load.typ = map[int]hlo.PrimitiveType{8: hlo.U8, 16: hlo.U16}[v.load.typ.Bits()]
+	return v.load.typ
+}
+
+// Raw makes v, a narrow float that is an element of an input, the integer which it is in memory. It reports false for any other value. Nothing may have been computed of it.
+func (b *Builder) Raw(v Value) bool {
+	x := &b.values[v]
+	if x.load == nil || !isWide(x.typ) || x.typ != x.load.typ || len(b.steps) > 0 {
+		return false
+	}
+	x.typ = b.raw(x)
+	return true
 }
