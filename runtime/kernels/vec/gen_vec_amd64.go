@@ -836,6 +836,16 @@ func divideU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //go:noescape
 func remainderU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// remainderF32AVX512 sets d to what is left of a divided by b, n a multiple of the lanes of f64, as far as quotients are small; then the number at c is how many elements are left.
+//
+//go:noescape
+func remainderF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderF64AVX512 sets d to what is left of a divided by b, n a multiple of the lanes of f64, as far as quotients are small; then the number at c is how many elements are left.
+//
+//go:noescape
+func remainderF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // select8AVX512 sets d to b where a is set, else to c.
 //
 //go:noescape
@@ -3400,6 +3410,16 @@ func divideU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //
 //go:noescape
 func remainderU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderF32AVX2 sets d to what is left of a divided by b, n a multiple of the lanes of f64, as far as quotients are small; then the number at c is how many elements are left.
+//
+//go:noescape
+func remainderF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderF64AVX2 sets d to what is left of a divided by b, n a multiple of the lanes of f64, as far as quotients are small; then the number at c is how many elements are left.
+//
+//go:noescape
+func remainderF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // select8AVX2 sets d to b where a is set, else to c.
 //

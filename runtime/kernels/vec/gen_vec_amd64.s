@@ -9522,6 +9522,107 @@ done:
 	VZEROUPPER
 	RET
 
+// func remainderF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·remainderF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+
+many:
+	VCVTPS2PD    (DX)(DI*4), Z0
+	VCVTPS2PD    (BX)(DI*4), Z1
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z0, Z2
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z1, Z1
+	VDIVPD       Z1, Z2, Z6
+	VCMPPD       $0x15, all64_41c0000000000000<>+0(SB), Z6, K1
+	KORTESTW     K1, K1
+	JNZ          end
+	VRNDSCALEPD  $0x03, Z6, Z6
+	VMOVUPD      Z2, Z7
+	VFNMADD231PD Z1, Z6, Z7
+	VPXORD       Z3, Z3, Z3
+	VCMPPD       $0x11, Z3, Z7, K1
+	VADDPD       Z1, Z7, Z6
+	VBLENDMPD    Z6, Z7, K1, Z4
+	VCMPPD       $0x11, Z1, Z2, K1
+	VPANDQ       all64_8000000000000000<>+0(SB), Z0, Z1
+	VPORQ        Z1, Z4, Z1
+	VBLENDMPD    Z0, Z1, K1, Z5
+	VCVTPD2PS    Z5, Y0
+	VMOVUPS      Y0, (CX)(DI*4)
+	ADDQ         $+8, DI
+	SUBQ         $+8, AX
+	JNZ          many
+
+end:
+	MOVQ AX, (SI)
+	VZEROUPPER
+	RET
+
+DATA all64_41c0000000000000<>+0(SB)/8, $0x41c0000000000000
+DATA all64_41c0000000000000<>+8(SB)/8, $0x41c0000000000000
+DATA all64_41c0000000000000<>+16(SB)/8, $0x41c0000000000000
+DATA all64_41c0000000000000<>+24(SB)/8, $0x41c0000000000000
+DATA all64_41c0000000000000<>+32(SB)/8, $0x41c0000000000000
+DATA all64_41c0000000000000<>+40(SB)/8, $0x41c0000000000000
+DATA all64_41c0000000000000<>+48(SB)/8, $0x41c0000000000000
+DATA all64_41c0000000000000<>+56(SB)/8, $0x41c0000000000000
+GLOBL all64_41c0000000000000<>(SB), RODATA|NOPTR, $64
+
+// func remainderF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·remainderF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+
+many:
+	VMOVUPD      (DX)(DI*8), Z0
+	VMOVUPD      (BX)(DI*8), Z1
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z0, Z2
+	VPANDQ       all64_7fffffffffffffff<>+0(SB), Z1, Z1
+	VDIVPD       Z1, Z2, Z6
+	VCMPPD       $0x15, all64_4340000000000000<>+0(SB), Z6, K1
+	KORTESTW     K1, K1
+	JNZ          end
+	VRNDSCALEPD  $0x03, Z6, Z6
+	VMOVUPD      Z2, Z7
+	VFNMADD231PD Z1, Z6, Z7
+	VPXORD       Z3, Z3, Z3
+	VCMPPD       $0x11, Z3, Z7, K1
+	VADDPD       Z1, Z7, Z6
+	VBLENDMPD    Z6, Z7, K1, Z4
+	VCMPPD       $0x11, Z1, Z2, K1
+	VPANDQ       all64_8000000000000000<>+0(SB), Z0, Z1
+	VPORQ        Z1, Z4, Z1
+	VBLENDMPD    Z0, Z1, K1, Z5
+	VMOVUPD      Z5, (CX)(DI*8)
+	ADDQ         $+8, DI
+	SUBQ         $+8, AX
+	JNZ          many
+
+end:
+	MOVQ AX, (SI)
+	VZEROUPPER
+	RET
+
+DATA all64_4340000000000000<>+0(SB)/8, $0x4340000000000000
+DATA all64_4340000000000000<>+8(SB)/8, $0x4340000000000000
+DATA all64_4340000000000000<>+16(SB)/8, $0x4340000000000000
+DATA all64_4340000000000000<>+24(SB)/8, $0x4340000000000000
+DATA all64_4340000000000000<>+32(SB)/8, $0x4340000000000000
+DATA all64_4340000000000000<>+40(SB)/8, $0x4340000000000000
+DATA all64_4340000000000000<>+48(SB)/8, $0x4340000000000000
+DATA all64_4340000000000000<>+56(SB)/8, $0x4340000000000000
+GLOBL all64_4340000000000000<>(SB), RODATA|NOPTR, $64
+
 // func select8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·select8AVX512(SB), NOSPLIT, $0-40
@@ -54034,6 +54135,87 @@ rest:
 	JMP          rest
 
 done:
+	VZEROUPPER
+	RET
+
+// func remainderF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, FMA3
+TEXT ·remainderF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+
+many:
+	VCVTPS2PD    (DX)(DI*4), Y0
+	VCVTPS2PD    (BX)(DI*4), Y1
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y0, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y1
+	VDIVPD       Y1, Y2, Y3
+	VCMPPD       $0x15, all64_41c0000000000000<>+0(SB), Y3, Y4
+	VPTEST       Y4, Y4
+	JNZ          end
+	VROUNDPD     $0x03, Y3, Y3
+	VMOVUPD      Y2, Y4
+	VFNMADD231PD Y1, Y3, Y4
+	VPXOR        Y3, Y3, Y3
+	VCMPPD       $0x11, Y3, Y4, Y3
+	VADDPD       Y1, Y4, Y5
+	VBLENDVPD    Y3, Y5, Y4, Y3
+	VCMPPD       $0x11, Y1, Y2, Y1
+	VPAND        all64_8000000000000000<>+0(SB), Y0, Y2
+	VPOR         Y2, Y3, Y2
+	VBLENDVPD    Y1, Y0, Y2, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (CX)(DI*4)
+	ADDQ         $+4, DI
+	SUBQ         $+4, AX
+	JNZ          many
+
+end:
+	MOVQ AX, (SI)
+	VZEROUPPER
+	RET
+
+// func remainderF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, FMA3
+TEXT ·remainderF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+
+many:
+	VMOVUPD      (DX)(DI*8), Y0
+	VMOVUPD      (BX)(DI*8), Y1
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y0, Y2
+	VPAND        all64_7fffffffffffffff<>+0(SB), Y1, Y1
+	VDIVPD       Y1, Y2, Y3
+	VCMPPD       $0x15, all64_4340000000000000<>+0(SB), Y3, Y4
+	VPTEST       Y4, Y4
+	JNZ          end
+	VROUNDPD     $0x03, Y3, Y3
+	VMOVUPD      Y2, Y4
+	VFNMADD231PD Y1, Y3, Y4
+	VPXOR        Y3, Y3, Y3
+	VCMPPD       $0x11, Y3, Y4, Y3
+	VADDPD       Y1, Y4, Y5
+	VBLENDVPD    Y3, Y5, Y4, Y3
+	VCMPPD       $0x11, Y1, Y2, Y1
+	VPAND        all64_8000000000000000<>+0(SB), Y0, Y2
+	VPOR         Y2, Y3, Y2
+	VBLENDVPD    Y1, Y0, Y2, Y0
+	VMOVUPD      Y0, (CX)(DI*8)
+	ADDQ         $+4, DI
+	SUBQ         $+4, AX
+	JNZ          many
+
+end:
+	MOVQ AX, (SI)
 	VZEROUPPER
 	RET
 

@@ -11,7 +11,7 @@ import (
 // kernels are all kernels.
 func kernels() []kernel {
 	var all []kernel
-	for _, group := range [][]kernel{floats(), integers(), bitCounts(), narrowIntegers(), powers(), quotients(),
+	for _, group := range [][]kernel{floats(), integers(), bitCounts(), narrowIntegers(), powers(), quotients(), remainders(),
 		masks(), conversions(), casts(), complexes(), onParts(), functions(), doubles(), {doublePowers()}, reductions(), runFolds(), windowFolds(), scatters(), onBrain(), fills(), orders()} {
 		all = append(all, group...)
 	}

@@ -9,6 +9,7 @@
 //	basic.go    arithmetic, comparison, choice, bits
 //	integer.go  what integers need several instructions for
 //	quotient.go quotients of integers
+//	remainder.go remainders of floats
 //	convert.go  changes of type between floats
 //	cast.go     those from and to integers; complex numbers
 //	math.go     functions approximated by polynomials, in terms of
