@@ -49,11 +49,20 @@ func FoldsFew(in hlo.Instruction) bool {
 	return n > 1 && n <= mostFolded
 }
 
-// What few columns of many rows are: the most elements of a row, and the fewest rows.
+// What few columns of many rows are: the most elements of a row, which are more where several arrays are folded by a computation, and the fewest rows.
 const (
-	MostColumns = 8
-	FewestRows  = 16
+	MostColumns          = 8
+	mostColumnsOfSeveral = 128
+	FewestRows           = 16
 )
+
+// FewColumns is up to how many columns of many rows a reduction had better fold as rows.
+func FewColumns(in hlo.Instruction) int {
+	if in.NumOperands() > 2 {
+		return mostColumnsOfSeveral
+	}
+	return MostColumns
+}
 
 // FoldsColumns reports whether a reduction folds many rows of very few elements, one by one, so that it is better computed in columns, each of which is a row then.
 func FoldsColumns(in hlo.Instruction) bool {
@@ -73,7 +82,7 @@ func FoldsColumns(in hlo.Instruction) bool {
 			isOutside = true
 		}
 	}
-	return columns > 1 && columns <= MostColumns && rows >= FewestRows
+	return columns > 1 && columns <= int64(FewColumns(in)) && rows >= FewestRows
 }
 
 // FoldedPoints lists, in row-major order, what a reduction folds into each element of its result: an index in the window, or for each axis of the operands, or -1
