@@ -9,7 +9,7 @@ import (
 )
 
 // runMoves copies runs of elements that lie together to another order of the axes around them, as heads of attention are split and merged. Of each row of the result,
-// runs are copied by their size: a tile program walks to each run on its own. Elements that are repeated along the last axis are rows, too.
+// runs are copied by their size: a tile program walks to each run on its own, unless it permutes them in vectors. Elements that are repeated along the last axis are rows, too.
 type runMoves struct {
 	box
 	base int // of the first run in the operand, in bytes
@@ -50,7 +50,7 @@ func repeatOf(b *box) vec.Loop {
 // newRunMoves serves programs that only move runs from the operand to the result, or repeat elements along the last axis.
 func newRunMoves(p *tile.Program) (rewriting, bool) {
 	dims, v, width, ok := p.Moved()
-	if !ok {
+	if !ok || p.Permutes() {
 		return rewriting{}, false
 	}
 	src := make([]int, len(dims))
