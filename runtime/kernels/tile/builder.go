@@ -53,8 +53,10 @@ type buildStep struct {
 	op      hlo.Opcode
 	rounded bool
 	takes   bool // see [Builder.Pick]
-	d       Value
-	args    []Value
+	// raw is what the step does that can be done to codes of narrow floats as well, or none: see [Builder.keepCodes].
+	raw  hlo.Opcode
+	d    Value
+	args []Value
 }
 
 // NewBuilder starts a program over a space.
@@ -128,6 +130,7 @@ func (b *Builder) Held(arg int, t hlo.PrimitiveType, view View) Value {
 func (b *Builder) Constant(t hlo.PrimitiveType, element []byte) Value {
 	s := &splat{width: lane(t).ByteSize(), value: append(make([]byte, 0, 16), element[:t.ByteSize()]...)}
 	if isWide(t) {
+		s.code = s.value
 		wide := make([]float32, 4)
 		widenLoop(t)(1, unsafe.Pointer(&wide[0]), unsafe.Pointer(&s.value[0]), nil, nil)
 		s.value = unsafe.Slice((*byte)(unsafe.Pointer(&wide[0])), 16)
@@ -191,6 +194,7 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 	if lane(t) == hlo.F32 {
 		last.op = in.Opcode()
 	}
+	last.raw = rawOp(in.Opcode(), t, types)
 	b.values[v].rounded = o.rounded
 	return v, true
 }
@@ -309,6 +313,7 @@ func (b *Builder) Build() (*Program, bool) {
 		return nil, false
 	}
 	b.increase()
+	b.keepCodes()
 	b.moveRaw()
 	p.stages = b.orderStages()
 	b.layOut(p)

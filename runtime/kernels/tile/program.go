@@ -108,6 +108,7 @@ type splat struct {
 	reg   int
 	width int
 	value []byte
+	code  []byte // of a narrow float, of which value is an f32
 }
 
 // register is a tile of memory: of its own, or found in an input or output.
