@@ -86,6 +86,8 @@ func (f *fuser) spares(in hlo.Instruction) bool {
 		if arrays /= 2; arrays == 1 {
 			return false
 		}
+	case rolls(in):
+		return in.Shape().NumElements() >= leastMerged // its slices
 	case cheap(in) || in.Shape().NumElements() < leastMerged:
 		return false
 	}
