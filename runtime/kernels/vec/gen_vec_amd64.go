@@ -1476,6 +1476,11 @@ func powerF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func powerF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// atan2F64AVX512 sets d to the angle of the point (b, a).
+//
+//go:noescape
+func atan2F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumF32AVX512 folds n elements at a into one at d.
 //
 //go:noescape
@@ -3965,6 +3970,11 @@ func powerF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //
 //go:noescape
 func powerF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// atan2F64AVX2 sets d to the angle of the point (b, a).
+//
+//go:noescape
+func atan2F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // sumF32AVX2 folds n elements at a into one at d.
 //
