@@ -1406,6 +1406,11 @@ func tanhF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //go:noescape
 func logisticF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// erfF64AVX512 sets d to the error function.
+//
+//go:noescape
+func erfF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sineF64AVX512 sets d to the sine, for magnitudes below 2^16.
 //
 //go:noescape
@@ -3900,6 +3905,11 @@ func tanhF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c 
 //
 //go:noescape
 func logisticF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// erfF64AVX2 sets d to the error function.
+//
+//go:noescape
+func erfF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // sineF64AVX2 sets d to the sine, for magnitudes below 2^16.
 //

@@ -14,6 +14,7 @@
 //	cast.go     those from and to integers; complex numbers
 //	math.go     functions approximated by polynomials, in terms of
 //	poly.go     exp, log and their coefficients
+//	erf.go      the error function of f64
 //	complex.go  complex numbers as real and imaginary parts, each in a vector
 //	double.go   functions of f32 that are computed in f64
 //	power.go    powers of f64
