@@ -76,7 +76,7 @@ func (f *fuser) foldsRows(in hlo.Instruction, arrays int) bool {
 func isNarrow(t hlo.PrimitiveType) bool { return t.IsFloat() && t.Bits() < 32 }
 
 // spares reports whether an instruction alone saves an array that is repeated or counts: the positions of a reduction of several arrays, for example, or
-// a row's sum by which each of its elements is divided, or the concatenation of the indices of a gather.
+// a row's sum by which each of its elements is divided, or the concatenation of the indices of a gather; or the slices of a rotation.
 func (f *fuser) spares(in hlo.Instruction) bool {
 	arrays := in.NumOperands()
 	switch {
