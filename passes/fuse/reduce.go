@@ -26,7 +26,7 @@ func (f *fuser) reduces(in hlo.Instruction) bool {
 		return f.foldsRows(in, k) && !isNarrow(in.OperandInstr(0).Shape().Type())
 	}
 	if k > 1 {
-		return f.foldsRows(in, k) && (isLastPiece(dims, axes) || analysis.FoldsColumns(in))
+		return f.foldsRows(in, k) && (isLastPiece(dims, axes) || analysis.FoldsColumns(f.m, in))
 	}
 	return in.Shape().IsArray() && in.OperandInstr(0).Shape().Type() == in.Shape().Type() && f.isOneOp(in) && isFewPieces(dims, axes)
 }
