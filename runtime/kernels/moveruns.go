@@ -29,6 +29,9 @@ const longRun = 512
 // leastMoved is the size, in bytes, of runs from which on they are copied one by one; shorter ones are permuted in vectors.
 const leastMoved = 12
 
+// longestPermuted is the size, in bytes, of runs and of rows of one element up to which vectors are permuted if elements lie together.
+const longestPermuted = 64
+
 // Limits of rows that are one element: the size, in bytes, from which on they are filled by a loop, and the largest that is one piece of work.
 const (
 	leastRepeated = 16
@@ -50,7 +53,7 @@ func repeatOf(b *box) vec.Loop {
 // newRunMoves serves programs that only move runs from the operand to the result, or repeat elements along the last axis.
 func newRunMoves(p *tile.Program) (rewriting, bool) {
 	dims, v, width, ok := p.Moved()
-	if !ok || p.Permutes() {
+	if !ok {
 		return rewriting{}, false
 	}
 	src := make([]int, len(dims))
@@ -62,6 +65,13 @@ func newRunMoves(p *tile.Program) (rewriting, bool) {
 		return rewriting{}, false
 	}
 	repeat := repeatOf(&b)
+	piece := b.run
+	if repeat != nil {
+		piece *= b.dims[len(b.dims)-1]
+	}
+	if piece <= longestPermuted && p.Permutes() {
+		return rewriting{}, false
+	}
 	if repeat == nil && b.run < max(leastMoved, width+1) {
 		return rewriting{}, false
 	}
