@@ -200,6 +200,10 @@ func (r *windowReduction[T]) scans(f *runtime.TensorFrame, lo, hi int) {
 	init := elems[T](r.init.of(f))[0]
 	n, stride := r.in[r.scan], r.stride[r.scan]
 	inner := stride / r.run // lines between neighbours along the axis
+	if stride == 1 && r.fold.scan != nil {
+		r.fold.scan(out[lo*n:hi*n], x[lo*n:hi*n], n, r.reverse, init)
+		return
+	}
 	for line := lo; line < hi; line++ {
 		at := line/inner*inner*n*r.run + line%inner*r.run
 		step := stride
