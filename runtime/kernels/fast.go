@@ -36,7 +36,7 @@ func init() {
 		hlo.OpFusion:               {fusedFirst, fusedLoop, fusedFolds, fusedAcross, fusedRowFolds, fusedReduce, fusedRowLanes, fusedRows, fusedSequence},
 		hlo.OpGather:               {gather},
 		hlo.OpInfeed:               {needsMesh},
-		hlo.OpIota:                 {elementwise},
+		hlo.OpIota:                 {repeatedIota, elementwise},
 		hlo.OpMap:                  {mapElements},
 		hlo.OpOutfeed:              {needsMesh},
 		hlo.OpPad:                  {pad},

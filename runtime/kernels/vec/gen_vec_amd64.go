@@ -1951,6 +1951,11 @@ func windowMinimumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.
 //go:noescape
 func windowConvolutionF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// windowConvolutionI32AVX512 adds up runs of n elements, each times its factor, at d.
+//
+//go:noescape
+func windowConvolutionI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // windowAddI8AVX512 folds runs of n elements into one at d.
 //
 //go:noescape
@@ -4385,6 +4390,11 @@ func windowMinimumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Po
 //
 //go:noescape
 func windowConvolutionF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowConvolutionI32AVX2 adds up runs of n elements, each times its factor, at d.
+//
+//go:noescape
+func windowConvolutionI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowAddI8AVX2 folds runs of n elements into one at d.
 //

@@ -35271,28 +35271,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS.Z (DX)(DI*1), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPS   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z2
 	VADDPS    Z2, Z1, Z1
 	VMOVAPS   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPS   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+16, AX
-	JMP       rest
+	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
+	VADDPS    Z2, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z3
+	VADDPS    Z3, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z3
+	VADDPS    Z3, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
+	VADDPS    Z3, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z4
+	VADDPS    Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z4
+	VADDPS    Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS   128(DX)(DI*1), Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
+	VADDPS    Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -35681,30 +35779,140 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+16, R9
-	CMPQ    AX, R9
-	CMOVQLT AX, R9
-	MOVQ    $-1, R8
-	BZHIQ   R9, R8, R8
-	KMOVQ   R8, K1
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, AX
+	BZHIQ   R8, AX, AX
+	KMOVQ   AX, K1
 	VPXORD  Z6, Z6, Z6
-	XORQ    R8, R8
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ         (BX)(R8*8), R9
-	VPBROADCASTD 8(SI)(R8*4), Z0
-	VMOVUPS.Z    (DX)(R9*1), K1, Z1
+restOf1:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Z0
+	VMOVUPS.Z    (DX)(R8*1), K1, Z1
 	VMULPS       Z0, Z1, Z0
 	VADDPS       Z0, Z6, Z0
 	VMOVAPS      Z0, Z6
-	INCQ         R8
-	CMPQ         R8, DI
-	JLT          restOfRuns
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf1
 	VMOVUPS      Z6, K1, (CX)
-	ADDQ         $+64, DX
-	ADDQ         $+64, CX
-	SUBQ         $+16, AX
-	JMP          rest
+	JMP          done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, AX
+	BZHIQ   R8, AX, AX
+	KMOVQ   AX, K1
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Z0
+	VMOVUPS      (DX)(R8*1), Z1
+	VMULPS       Z0, Z1, Z1
+	VADDPS       Z1, Z6, Z1
+	VMOVAPS      Z1, Z6
+	VMOVUPS.Z    64(DX)(R8*1), K1, Z1
+	VMULPS       Z0, Z1, Z0
+	VADDPS       Z0, Z7, Z0
+	VMOVAPS      Z0, Z7
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf2
+	VMOVUPS      Z6, (CX)
+	VMOVUPS      Z7, K1, 64(CX)
+	JMP          done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, AX
+	BZHIQ   R8, AX, AX
+	KMOVQ   AX, K1
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Z0
+	VMOVUPS      (DX)(R8*1), Z1
+	VMULPS       Z0, Z1, Z1
+	VADDPS       Z1, Z6, Z1
+	VMOVAPS      Z1, Z6
+	VMOVUPS      64(DX)(R8*1), Z1
+	VMULPS       Z0, Z1, Z1
+	VADDPS       Z1, Z7, Z1
+	VMOVAPS      Z1, Z7
+	VMOVUPS.Z    128(DX)(R8*1), K1, Z1
+	VMULPS       Z0, Z1, Z0
+	VADDPS       Z0, Z8, Z0
+	VMOVAPS      Z0, Z8
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf3
+	VMOVUPS      Z6, (CX)
+	VMOVUPS      Z7, 64(CX)
+	VMOVUPS      Z8, K1, 128(CX)
+	JMP          done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, AX
+	BZHIQ   R8, AX, AX
+	KMOVQ   AX, K1
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Z0
+	VMOVUPS      (DX)(R8*1), Z1
+	VMULPS       Z0, Z1, Z1
+	VADDPS       Z1, Z6, Z1
+	VMOVAPS      Z1, Z6
+	VMOVUPS      64(DX)(R8*1), Z1
+	VMULPS       Z0, Z1, Z1
+	VADDPS       Z1, Z7, Z1
+	VMOVAPS      Z1, Z7
+	VMOVUPS      128(DX)(R8*1), Z1
+	VMULPS       Z0, Z1, Z1
+	VADDPS       Z1, Z8, Z1
+	VMOVAPS      Z1, Z8
+	VMOVUPS.Z    192(DX)(R8*1), K1, Z1
+	VMULPS       Z0, Z1, Z0
+	VADDPS       Z0, Z9, Z0
+	VMOVAPS      Z0, Z9
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf4
+	VMOVUPS      Z6, (CX)
+	VMOVUPS      Z7, 64(CX)
+	VMOVUPS      Z8, 128(CX)
+	VMOVUPS      Z9, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -35760,28 +35968,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+8, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPD Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD.Z (DX)(DI*1), K1, Z1
+	VADDPD    Z1, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPD   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z2
 	VADDPD    Z2, Z1, Z1
 	VMOVAPD   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPD   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+8, AX
-	JMP       rest
+	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
+	VADDPD    Z2, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+16, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z3
+	VADDPD    Z3, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z3
+	VADDPD    Z3, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
+	VADDPD    Z3, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+24, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z4
+	VADDPD    Z4, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z4
+	VADDPD    Z4, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD   128(DX)(DI*1), Z4
+	VADDPD    Z4, Z3, Z3
+	VMOVAPD   Z3, Z3
+	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
+	VADDPD    Z4, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z3, 128(CX)
+	VMOVUPD   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -36170,30 +36476,332 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+8, R9
-	CMPQ    AX, R9
-	CMOVQLT AX, R9
-	MOVQ    $-1, R8
-	BZHIQ   R9, R8, R8
-	KMOVQ   R8, K1
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, AX
+	BZHIQ   R8, AX, AX
+	KMOVQ   AX, K1
 	VPXORD  Z6, Z6, Z6
-	XORQ    R8, R8
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ         (BX)(R8*8), R9
-	VPBROADCASTQ 8(SI)(R8*8), Z0
-	VMOVUPD.Z    (DX)(R9*1), K1, Z1
+restOf1:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTQ 8(SI)(AX*8), Z0
+	VMOVUPD.Z    (DX)(R8*1), K1, Z1
 	VMULPD       Z0, Z1, Z0
 	VADDPD       Z0, Z6, Z0
 	VMOVAPD      Z0, Z6
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf1
+	VMOVUPD      Z6, K1, (CX)
+	JMP          done
+
+rest2:
+	SUBQ    $+8, AX
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, AX
+	BZHIQ   R8, AX, AX
+	KMOVQ   AX, K1
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTQ 8(SI)(AX*8), Z0
+	VMOVUPD      (DX)(R8*1), Z1
+	VMULPD       Z0, Z1, Z1
+	VADDPD       Z1, Z6, Z1
+	VMOVAPD      Z1, Z6
+	VMOVUPD.Z    64(DX)(R8*1), K1, Z1
+	VMULPD       Z0, Z1, Z0
+	VADDPD       Z0, Z7, Z0
+	VMOVAPD      Z0, Z7
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf2
+	VMOVUPD      Z6, (CX)
+	VMOVUPD      Z7, K1, 64(CX)
+	JMP          done
+
+rest3:
+	SUBQ    $+16, AX
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, AX
+	BZHIQ   R8, AX, AX
+	KMOVQ   AX, K1
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTQ 8(SI)(AX*8), Z0
+	VMOVUPD      (DX)(R8*1), Z1
+	VMULPD       Z0, Z1, Z1
+	VADDPD       Z1, Z6, Z1
+	VMOVAPD      Z1, Z6
+	VMOVUPD      64(DX)(R8*1), Z1
+	VMULPD       Z0, Z1, Z1
+	VADDPD       Z1, Z7, Z1
+	VMOVAPD      Z1, Z7
+	VMOVUPD.Z    128(DX)(R8*1), K1, Z1
+	VMULPD       Z0, Z1, Z0
+	VADDPD       Z0, Z8, Z0
+	VMOVAPD      Z0, Z8
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf3
+	VMOVUPD      Z6, (CX)
+	VMOVUPD      Z7, 64(CX)
+	VMOVUPD      Z8, K1, 128(CX)
+	JMP          done
+
+rest4:
+	SUBQ    $+24, AX
+	MOVQ    $+8, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, AX
+	BZHIQ   R8, AX, AX
+	KMOVQ   AX, K1
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTQ 8(SI)(AX*8), Z0
+	VMOVUPD      (DX)(R8*1), Z1
+	VMULPD       Z0, Z1, Z1
+	VADDPD       Z1, Z6, Z1
+	VMOVAPD      Z1, Z6
+	VMOVUPD      64(DX)(R8*1), Z1
+	VMULPD       Z0, Z1, Z1
+	VADDPD       Z1, Z7, Z1
+	VMOVAPD      Z1, Z7
+	VMOVUPD      128(DX)(R8*1), Z1
+	VMULPD       Z0, Z1, Z1
+	VADDPD       Z1, Z8, Z1
+	VMOVAPD      Z1, Z8
+	VMOVUPD.Z    192(DX)(R8*1), K1, Z1
+	VMULPD       Z0, Z1, Z0
+	VADDPD       Z0, Z9, Z0
+	VMOVAPD      Z0, Z9
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf4
+	VMOVUPD      Z6, (CX)
+	VMOVUPD      Z7, 64(CX)
+	VMOVUPD      Z8, 128(CX)
+	VMOVUPD      Z9, K1, 192(CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowConvolutionI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowConvolutionI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ (SI), DI
+
+many:
+	CMPQ   AX, $+64
+	JLT    rest
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	XORQ   R8, R8
+
+runs:
+	MOVQ         (BX)(R8*8), R9
+	VPBROADCASTD 8(SI)(R8*4), Z4
+	VMOVUPS      (DX)(R9*1), Z5
+	VPMULLD      Z4, Z5, Z5
+	VPADDD       Z5, Z0, Z0
+	VMOVAPS      Z0, Z0
+	VMOVUPS      64(DX)(R9*1), Z5
+	VPMULLD      Z4, Z5, Z5
+	VPADDD       Z5, Z1, Z1
+	VMOVAPS      Z1, Z1
+	VMOVUPS      128(DX)(R9*1), Z5
+	VPMULLD      Z4, Z5, Z5
+	VPADDD       Z5, Z2, Z2
+	VMOVAPS      Z2, Z2
+	VMOVUPS      192(DX)(R9*1), Z5
+	VPMULLD      Z4, Z5, Z4
+	VPADDD       Z4, Z3, Z3
+	VMOVAPS      Z3, Z3
 	INCQ         R8
 	CMPQ         R8, DI
-	JLT          restOfRuns
-	VMOVUPD      Z6, K1, (CX)
-	ADDQ         $+64, DX
-	ADDQ         $+64, CX
-	SUBQ         $+8, AX
-	JMP          rest
+	JLT          runs
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	ADDQ         $+256, DX
+	ADDQ         $+256, CX
+	SUBQ         $+64, AX
+	JMP          many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, AX
+	BZHIQ   R8, AX, AX
+	KMOVQ   AX, K1
+	VPXORD  Z6, Z6, Z6
+	XORQ    AX, AX
+
+restOf1:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Z0
+	VMOVUPS.Z    (DX)(R8*1), K1, Z1
+	VPMULLD      Z0, Z1, Z0
+	VPADDD       Z0, Z6, Z0
+	VMOVAPS      Z0, Z6
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf1
+	VMOVUPS      Z6, K1, (CX)
+	JMP          done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, AX
+	BZHIQ   R8, AX, AX
+	KMOVQ   AX, K1
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Z0
+	VMOVUPS      (DX)(R8*1), Z1
+	VPMULLD      Z0, Z1, Z1
+	VPADDD       Z1, Z6, Z1
+	VMOVAPS      Z1, Z6
+	VMOVUPS.Z    64(DX)(R8*1), K1, Z1
+	VPMULLD      Z0, Z1, Z0
+	VPADDD       Z0, Z7, Z0
+	VMOVAPS      Z0, Z7
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf2
+	VMOVUPS      Z6, (CX)
+	VMOVUPS      Z7, K1, 64(CX)
+	JMP          done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, AX
+	BZHIQ   R8, AX, AX
+	KMOVQ   AX, K1
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Z0
+	VMOVUPS      (DX)(R8*1), Z1
+	VPMULLD      Z0, Z1, Z1
+	VPADDD       Z1, Z6, Z1
+	VMOVAPS      Z1, Z6
+	VMOVUPS      64(DX)(R8*1), Z1
+	VPMULLD      Z0, Z1, Z1
+	VPADDD       Z1, Z7, Z1
+	VMOVAPS      Z1, Z7
+	VMOVUPS.Z    128(DX)(R8*1), K1, Z1
+	VPMULLD      Z0, Z1, Z0
+	VPADDD       Z0, Z8, Z0
+	VMOVAPS      Z0, Z8
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf3
+	VMOVUPS      Z6, (CX)
+	VMOVUPS      Z7, 64(CX)
+	VMOVUPS      Z8, K1, 128(CX)
+	JMP          done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, R8
+	CMPQ    AX, R8
+	CMOVQLT AX, R8
+	MOVQ    $-1, AX
+	BZHIQ   R8, AX, AX
+	KMOVQ   AX, K1
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Z0
+	VMOVUPS      (DX)(R8*1), Z1
+	VPMULLD      Z0, Z1, Z1
+	VPADDD       Z1, Z6, Z1
+	VMOVAPS      Z1, Z6
+	VMOVUPS      64(DX)(R8*1), Z1
+	VPMULLD      Z0, Z1, Z1
+	VPADDD       Z1, Z7, Z1
+	VMOVAPS      Z1, Z7
+	VMOVUPS      128(DX)(R8*1), Z1
+	VPMULLD      Z0, Z1, Z1
+	VPADDD       Z1, Z8, Z1
+	VMOVAPS      Z1, Z8
+	VMOVUPS.Z    192(DX)(R8*1), K1, Z1
+	VPMULLD      Z0, Z1, Z0
+	VPADDD       Z0, Z9, Z0
+	VMOVAPS      Z0, Z9
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf4
+	VMOVUPS      Z6, (CX)
+	VMOVUPS      Z7, 64(CX)
+	VMOVUPS      Z8, 128(CX)
+	VMOVUPS      Z9, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -36249,28 +36857,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+64, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+192
+	JGT     rest4
+	CMPQ    AX, $+128
+	JGT     rest3
+	CMPQ    AX, $+64
+	JGT     rest2
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8.Z (DX)(DI*1), K1, Z1
+	VPADDB     Z1, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMOVDQU8   Z0, K1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+64, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z2
 	VPADDB     Z2, Z1, Z1
 	VMOVAPS    Z1, Z1
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMOVDQU8   Z1, K1, (CX)
-	ADDQ       $+64, DX
-	ADDQ       $+64, CX
-	SUBQ       $+64, AX
-	JMP        rest
+	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
+	VPADDB     Z2, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z0, K1, 64(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+128, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z3
+	VPADDB     Z3, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z3
+	VPADDB     Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
+	VPADDB     Z3, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z0, K1, 128(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+192, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z4
+	VPADDB     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z4
+	VPADDB     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8   128(DX)(DI*1), Z4
+	VPADDB     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
+	VPADDB     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z3, 128(CX)
+	VMOVDQU8   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -36326,28 +37032,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+64, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+192
+	JGT     rest4
+	CMPQ    AX, $+128
+	JGT     rest3
+	CMPQ    AX, $+64
+	JGT     rest2
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8.Z (DX)(DI*1), K1, Z1
+	VPMAXSB    Z1, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMOVDQU8   Z0, K1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+64, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z2
 	VPMAXSB    Z2, Z1, Z1
 	VMOVAPS    Z1, Z1
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMOVDQU8   Z1, K1, (CX)
-	ADDQ       $+64, DX
-	ADDQ       $+64, CX
-	SUBQ       $+64, AX
-	JMP        rest
+	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
+	VPMAXSB    Z2, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z0, K1, 64(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+128, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z3
+	VPMAXSB    Z3, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z3
+	VPMAXSB    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
+	VPMAXSB    Z3, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z0, K1, 128(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+192, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z4
+	VPMAXSB    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z4
+	VPMAXSB    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8   128(DX)(DI*1), Z4
+	VPMAXSB    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
+	VPMAXSB    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z3, 128(CX)
+	VMOVDQU8   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -36403,28 +37207,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+64, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+192
+	JGT     rest4
+	CMPQ    AX, $+128
+	JGT     rest3
+	CMPQ    AX, $+64
+	JGT     rest2
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8.Z (DX)(DI*1), K1, Z1
+	VPMINSB    Z1, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMOVDQU8   Z0, K1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+64, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z2
 	VPMINSB    Z2, Z1, Z1
 	VMOVAPS    Z1, Z1
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMOVDQU8   Z1, K1, (CX)
-	ADDQ       $+64, DX
-	ADDQ       $+64, CX
-	SUBQ       $+64, AX
-	JMP        rest
+	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
+	VPMINSB    Z2, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z0, K1, 64(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+128, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z3
+	VPMINSB    Z3, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z3
+	VPMINSB    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
+	VPMINSB    Z3, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z0, K1, 128(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+192, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z4
+	VPMINSB    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z4
+	VPMINSB    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8   128(DX)(DI*1), Z4
+	VPMINSB    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
+	VPMINSB    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z3, 128(CX)
+	VMOVDQU8   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -36480,28 +37382,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+64, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+192
+	JGT     rest4
+	CMPQ    AX, $+128
+	JGT     rest3
+	CMPQ    AX, $+64
+	JGT     rest2
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8.Z (DX)(DI*1), K1, Z1
+	VPMAXUB    Z1, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMOVDQU8   Z0, K1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+64, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z2
 	VPMAXUB    Z2, Z1, Z1
 	VMOVAPS    Z1, Z1
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMOVDQU8   Z1, K1, (CX)
-	ADDQ       $+64, DX
-	ADDQ       $+64, CX
-	SUBQ       $+64, AX
-	JMP        rest
+	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
+	VPMAXUB    Z2, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z0, K1, 64(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+128, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z3
+	VPMAXUB    Z3, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z3
+	VPMAXUB    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
+	VPMAXUB    Z3, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z0, K1, 128(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+192, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z4
+	VPMAXUB    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z4
+	VPMAXUB    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8   128(DX)(DI*1), Z4
+	VPMAXUB    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
+	VPMAXUB    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z3, 128(CX)
+	VMOVDQU8   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -36557,28 +37557,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+64, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+192
+	JGT     rest4
+	CMPQ    AX, $+128
+	JGT     rest3
+	CMPQ    AX, $+64
+	JGT     rest2
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8.Z (DX)(DI*1), K1, Z1
+	VPMINUB    Z1, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMOVDQU8   Z0, K1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+64, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z2
 	VPMINUB    Z2, Z1, Z1
 	VMOVAPS    Z1, Z1
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMOVDQU8   Z1, K1, (CX)
-	ADDQ       $+64, DX
-	ADDQ       $+64, CX
-	SUBQ       $+64, AX
-	JMP        rest
+	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
+	VPMINUB    Z2, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z0, K1, 64(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+128, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z3
+	VPMINUB    Z3, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z3
+	VPMINUB    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
+	VPMINUB    Z3, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z0, K1, 128(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+192, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z4
+	VPMINUB    Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z4
+	VPMINUB    Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8   128(DX)(DI*1), Z4
+	VPMINUB    Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
+	VPMINUB    Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z3, 128(CX)
+	VMOVDQU8   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -36634,28 +37732,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+64, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+192
+	JGT     rest4
+	CMPQ    AX, $+128
+	JGT     rest3
+	CMPQ    AX, $+64
+	JGT     rest2
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8.Z (DX)(DI*1), K1, Z1
+	VPANDD     Z1, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMOVDQU8   Z0, K1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+64, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z2
 	VPANDD     Z2, Z1, Z1
 	VMOVAPS    Z1, Z1
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMOVDQU8   Z1, K1, (CX)
-	ADDQ       $+64, DX
-	ADDQ       $+64, CX
-	SUBQ       $+64, AX
-	JMP        rest
+	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
+	VPANDD     Z2, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z0, K1, 64(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+128, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z3
+	VPANDD     Z3, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z3
+	VPANDD     Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
+	VPANDD     Z3, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z0, K1, 128(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+192, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z4
+	VPANDD     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z4
+	VPANDD     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8   128(DX)(DI*1), Z4
+	VPANDD     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
+	VPANDD     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z3, 128(CX)
+	VMOVDQU8   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -36711,28 +37907,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+64, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+192
+	JGT     rest4
+	CMPQ    AX, $+128
+	JGT     rest3
+	CMPQ    AX, $+64
+	JGT     rest2
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8.Z (DX)(DI*1), K1, Z1
+	VPORD      Z1, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMOVDQU8   Z0, K1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+64, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z2
 	VPORD      Z2, Z1, Z1
 	VMOVAPS    Z1, Z1
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMOVDQU8   Z1, K1, (CX)
-	ADDQ       $+64, DX
-	ADDQ       $+64, CX
-	SUBQ       $+64, AX
-	JMP        rest
+	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
+	VPORD      Z2, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z0, K1, 64(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+128, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z3
+	VPORD      Z3, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z3
+	VPORD      Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
+	VPORD      Z3, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z0, K1, 128(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+192, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z4
+	VPORD      Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z4
+	VPORD      Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8   128(DX)(DI*1), Z4
+	VPORD      Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
+	VPORD      Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z3, 128(CX)
+	VMOVDQU8   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -36788,28 +38082,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+64, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+192
+	JGT     rest4
+	CMPQ    AX, $+128
+	JGT     rest3
+	CMPQ    AX, $+64
+	JGT     rest2
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMOVDQU8.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8.Z (DX)(DI*1), K1, Z1
+	VPXORD     Z1, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMOVDQU8   Z0, K1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+64, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z2
 	VPXORD     Z2, Z1, Z1
 	VMOVAPS    Z1, Z1
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMOVDQU8   Z1, K1, (CX)
-	ADDQ       $+64, DX
-	ADDQ       $+64, CX
-	SUBQ       $+64, AX
-	JMP        rest
+	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
+	VPXORD     Z2, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z0, K1, 64(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+128, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z3
+	VPXORD     Z3, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z3
+	VPXORD     Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
+	VPXORD     Z3, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z0, K1, 128(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+192, AX
+	MOVQ    $+64, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVDQU8   (DX)(DI*1), Z4
+	VPXORD     Z4, Z1, Z1
+	VMOVAPS    Z1, Z1
+	VMOVDQU8   64(DX)(DI*1), Z4
+	VPXORD     Z4, Z2, Z2
+	VMOVAPS    Z2, Z2
+	VMOVDQU8   128(DX)(DI*1), Z4
+	VPXORD     Z4, Z3, Z3
+	VMOVAPS    Z3, Z3
+	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
+	VPXORD     Z4, Z0, Z0
+	VMOVAPS    Z0, Z0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVDQU8   Z1, (CX)
+	VMOVDQU8   Z2, 64(CX)
+	VMOVDQU8   Z3, 128(CX)
+	VMOVDQU8   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -36865,28 +38257,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+32, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+96
+	JGT     rest4
+	CMPQ    AX, $+64
+	JGT     rest3
+	CMPQ    AX, $+32
+	JGT     rest2
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ        (BX)(DI*8), R8
-	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16.Z (DX)(DI*1), K1, Z1
+	VPADDW      Z1, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf1
+	VMOVDQU16   Z0, K1, (CX)
+	JMP         done
+
+rest2:
+	SUBQ    $+32, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z2
 	VPADDW      Z2, Z1, Z1
 	VMOVAPS     Z1, Z1
-	INCQ        DI
-	CMPQ        DI, SI
-	JLT         restOfRuns
-	VMOVDQU16   Z1, K1, (CX)
-	ADDQ        $+64, DX
-	ADDQ        $+64, CX
-	SUBQ        $+32, AX
-	JMP         rest
+	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
+	VPADDW      Z2, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf2
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z0, K1, 64(CX)
+	JMP         done
+
+rest3:
+	SUBQ    $+64, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z3
+	VPADDW      Z3, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z3
+	VPADDW      Z3, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
+	VPADDW      Z3, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf3
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z0, K1, 128(CX)
+	JMP         done
+
+rest4:
+	SUBQ    $+96, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z4
+	VPADDW      Z4, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z4
+	VPADDW      Z4, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16   128(DX)(DI*1), Z4
+	VPADDW      Z4, Z3, Z3
+	VMOVAPS     Z3, Z3
+	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
+	VPADDW      Z4, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf4
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z3, 128(CX)
+	VMOVDQU16   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -36942,28 +38432,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+32, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+96
+	JGT     rest4
+	CMPQ    AX, $+64
+	JGT     rest3
+	CMPQ    AX, $+32
+	JGT     rest2
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ        (BX)(DI*8), R8
-	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16.Z (DX)(DI*1), K1, Z1
+	VPMULLW     Z1, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf1
+	VMOVDQU16   Z0, K1, (CX)
+	JMP         done
+
+rest2:
+	SUBQ    $+32, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z2
 	VPMULLW     Z2, Z1, Z1
 	VMOVAPS     Z1, Z1
-	INCQ        DI
-	CMPQ        DI, SI
-	JLT         restOfRuns
-	VMOVDQU16   Z1, K1, (CX)
-	ADDQ        $+64, DX
-	ADDQ        $+64, CX
-	SUBQ        $+32, AX
-	JMP         rest
+	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
+	VPMULLW     Z2, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf2
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z0, K1, 64(CX)
+	JMP         done
+
+rest3:
+	SUBQ    $+64, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z3
+	VPMULLW     Z3, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z3
+	VPMULLW     Z3, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
+	VPMULLW     Z3, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf3
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z0, K1, 128(CX)
+	JMP         done
+
+rest4:
+	SUBQ    $+96, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z4
+	VPMULLW     Z4, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z4
+	VPMULLW     Z4, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16   128(DX)(DI*1), Z4
+	VPMULLW     Z4, Z3, Z3
+	VMOVAPS     Z3, Z3
+	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
+	VPMULLW     Z4, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf4
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z3, 128(CX)
+	VMOVDQU16   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -37019,28 +38607,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+32, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+96
+	JGT     rest4
+	CMPQ    AX, $+64
+	JGT     rest3
+	CMPQ    AX, $+32
+	JGT     rest2
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ        (BX)(DI*8), R8
-	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16.Z (DX)(DI*1), K1, Z1
+	VPMAXSW     Z1, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf1
+	VMOVDQU16   Z0, K1, (CX)
+	JMP         done
+
+rest2:
+	SUBQ    $+32, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z2
 	VPMAXSW     Z2, Z1, Z1
 	VMOVAPS     Z1, Z1
-	INCQ        DI
-	CMPQ        DI, SI
-	JLT         restOfRuns
-	VMOVDQU16   Z1, K1, (CX)
-	ADDQ        $+64, DX
-	ADDQ        $+64, CX
-	SUBQ        $+32, AX
-	JMP         rest
+	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
+	VPMAXSW     Z2, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf2
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z0, K1, 64(CX)
+	JMP         done
+
+rest3:
+	SUBQ    $+64, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z3
+	VPMAXSW     Z3, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z3
+	VPMAXSW     Z3, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
+	VPMAXSW     Z3, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf3
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z0, K1, 128(CX)
+	JMP         done
+
+rest4:
+	SUBQ    $+96, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z4
+	VPMAXSW     Z4, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z4
+	VPMAXSW     Z4, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16   128(DX)(DI*1), Z4
+	VPMAXSW     Z4, Z3, Z3
+	VMOVAPS     Z3, Z3
+	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
+	VPMAXSW     Z4, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf4
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z3, 128(CX)
+	VMOVDQU16   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -37096,28 +38782,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+32, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+96
+	JGT     rest4
+	CMPQ    AX, $+64
+	JGT     rest3
+	CMPQ    AX, $+32
+	JGT     rest2
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ        (BX)(DI*8), R8
-	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16.Z (DX)(DI*1), K1, Z1
+	VPMINSW     Z1, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf1
+	VMOVDQU16   Z0, K1, (CX)
+	JMP         done
+
+rest2:
+	SUBQ    $+32, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z2
 	VPMINSW     Z2, Z1, Z1
 	VMOVAPS     Z1, Z1
-	INCQ        DI
-	CMPQ        DI, SI
-	JLT         restOfRuns
-	VMOVDQU16   Z1, K1, (CX)
-	ADDQ        $+64, DX
-	ADDQ        $+64, CX
-	SUBQ        $+32, AX
-	JMP         rest
+	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
+	VPMINSW     Z2, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf2
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z0, K1, 64(CX)
+	JMP         done
+
+rest3:
+	SUBQ    $+64, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z3
+	VPMINSW     Z3, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z3
+	VPMINSW     Z3, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
+	VPMINSW     Z3, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf3
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z0, K1, 128(CX)
+	JMP         done
+
+rest4:
+	SUBQ    $+96, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z4
+	VPMINSW     Z4, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z4
+	VPMINSW     Z4, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16   128(DX)(DI*1), Z4
+	VPMINSW     Z4, Z3, Z3
+	VMOVAPS     Z3, Z3
+	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
+	VPMINSW     Z4, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf4
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z3, 128(CX)
+	VMOVDQU16   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -37173,28 +38957,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+32, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+96
+	JGT     rest4
+	CMPQ    AX, $+64
+	JGT     rest3
+	CMPQ    AX, $+32
+	JGT     rest2
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ        (BX)(DI*8), R8
-	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16.Z (DX)(DI*1), K1, Z1
+	VPMAXUW     Z1, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf1
+	VMOVDQU16   Z0, K1, (CX)
+	JMP         done
+
+rest2:
+	SUBQ    $+32, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z2
 	VPMAXUW     Z2, Z1, Z1
 	VMOVAPS     Z1, Z1
-	INCQ        DI
-	CMPQ        DI, SI
-	JLT         restOfRuns
-	VMOVDQU16   Z1, K1, (CX)
-	ADDQ        $+64, DX
-	ADDQ        $+64, CX
-	SUBQ        $+32, AX
-	JMP         rest
+	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
+	VPMAXUW     Z2, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf2
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z0, K1, 64(CX)
+	JMP         done
+
+rest3:
+	SUBQ    $+64, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z3
+	VPMAXUW     Z3, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z3
+	VPMAXUW     Z3, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
+	VPMAXUW     Z3, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf3
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z0, K1, 128(CX)
+	JMP         done
+
+rest4:
+	SUBQ    $+96, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z4
+	VPMAXUW     Z4, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z4
+	VPMAXUW     Z4, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16   128(DX)(DI*1), Z4
+	VPMAXUW     Z4, Z3, Z3
+	VMOVAPS     Z3, Z3
+	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
+	VPMAXUW     Z4, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf4
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z3, 128(CX)
+	VMOVDQU16   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -37250,28 +39132,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+32, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+96
+	JGT     rest4
+	CMPQ    AX, $+64
+	JGT     rest3
+	CMPQ    AX, $+32
+	JGT     rest2
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ        (BX)(DI*8), R8
-	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16.Z (DX)(DI*1), K1, Z1
+	VPMINUW     Z1, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf1
+	VMOVDQU16   Z0, K1, (CX)
+	JMP         done
+
+rest2:
+	SUBQ    $+32, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z2
 	VPMINUW     Z2, Z1, Z1
 	VMOVAPS     Z1, Z1
-	INCQ        DI
-	CMPQ        DI, SI
-	JLT         restOfRuns
-	VMOVDQU16   Z1, K1, (CX)
-	ADDQ        $+64, DX
-	ADDQ        $+64, CX
-	SUBQ        $+32, AX
-	JMP         rest
+	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
+	VPMINUW     Z2, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf2
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z0, K1, 64(CX)
+	JMP         done
+
+rest3:
+	SUBQ    $+64, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z3
+	VPMINUW     Z3, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z3
+	VPMINUW     Z3, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
+	VPMINUW     Z3, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf3
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z0, K1, 128(CX)
+	JMP         done
+
+rest4:
+	SUBQ    $+96, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z4
+	VPMINUW     Z4, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z4
+	VPMINUW     Z4, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16   128(DX)(DI*1), Z4
+	VPMINUW     Z4, Z3, Z3
+	VMOVAPS     Z3, Z3
+	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
+	VPMINUW     Z4, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf4
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z3, 128(CX)
+	VMOVDQU16   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -37327,28 +39307,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+32, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+96
+	JGT     rest4
+	CMPQ    AX, $+64
+	JGT     rest3
+	CMPQ    AX, $+32
+	JGT     rest2
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ        (BX)(DI*8), R8
-	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16.Z (DX)(DI*1), K1, Z1
+	VPANDD      Z1, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf1
+	VMOVDQU16   Z0, K1, (CX)
+	JMP         done
+
+rest2:
+	SUBQ    $+32, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z2
 	VPANDD      Z2, Z1, Z1
 	VMOVAPS     Z1, Z1
-	INCQ        DI
-	CMPQ        DI, SI
-	JLT         restOfRuns
-	VMOVDQU16   Z1, K1, (CX)
-	ADDQ        $+64, DX
-	ADDQ        $+64, CX
-	SUBQ        $+32, AX
-	JMP         rest
+	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
+	VPANDD      Z2, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf2
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z0, K1, 64(CX)
+	JMP         done
+
+rest3:
+	SUBQ    $+64, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z3
+	VPANDD      Z3, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z3
+	VPANDD      Z3, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
+	VPANDD      Z3, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf3
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z0, K1, 128(CX)
+	JMP         done
+
+rest4:
+	SUBQ    $+96, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z4
+	VPANDD      Z4, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z4
+	VPANDD      Z4, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16   128(DX)(DI*1), Z4
+	VPANDD      Z4, Z3, Z3
+	VMOVAPS     Z3, Z3
+	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
+	VPANDD      Z4, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf4
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z3, 128(CX)
+	VMOVDQU16   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -37404,28 +39482,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+32, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+96
+	JGT     rest4
+	CMPQ    AX, $+64
+	JGT     rest3
+	CMPQ    AX, $+32
+	JGT     rest2
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ        (BX)(DI*8), R8
-	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16.Z (DX)(DI*1), K1, Z1
+	VPORD       Z1, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf1
+	VMOVDQU16   Z0, K1, (CX)
+	JMP         done
+
+rest2:
+	SUBQ    $+32, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z2
 	VPORD       Z2, Z1, Z1
 	VMOVAPS     Z1, Z1
-	INCQ        DI
-	CMPQ        DI, SI
-	JLT         restOfRuns
-	VMOVDQU16   Z1, K1, (CX)
-	ADDQ        $+64, DX
-	ADDQ        $+64, CX
-	SUBQ        $+32, AX
-	JMP         rest
+	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
+	VPORD       Z2, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf2
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z0, K1, 64(CX)
+	JMP         done
+
+rest3:
+	SUBQ    $+64, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z3
+	VPORD       Z3, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z3
+	VPORD       Z3, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
+	VPORD       Z3, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf3
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z0, K1, 128(CX)
+	JMP         done
+
+rest4:
+	SUBQ    $+96, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z4
+	VPORD       Z4, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z4
+	VPORD       Z4, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16   128(DX)(DI*1), Z4
+	VPORD       Z4, Z3, Z3
+	VMOVAPS     Z3, Z3
+	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
+	VPORD       Z4, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf4
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z3, 128(CX)
+	VMOVDQU16   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -37481,28 +39657,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+32, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+96
+	JGT     rest4
+	CMPQ    AX, $+64
+	JGT     rest3
+	CMPQ    AX, $+32
+	JGT     rest2
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ        (BX)(DI*8), R8
-	VMOVDQU16.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16.Z (DX)(DI*1), K1, Z1
+	VPXORD      Z1, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf1
+	VMOVDQU16   Z0, K1, (CX)
+	JMP         done
+
+rest2:
+	SUBQ    $+32, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z2
 	VPXORD      Z2, Z1, Z1
 	VMOVAPS     Z1, Z1
-	INCQ        DI
-	CMPQ        DI, SI
-	JLT         restOfRuns
-	VMOVDQU16   Z1, K1, (CX)
-	ADDQ        $+64, DX
-	ADDQ        $+64, CX
-	SUBQ        $+32, AX
-	JMP         rest
+	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
+	VPXORD      Z2, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf2
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z0, K1, 64(CX)
+	JMP         done
+
+rest3:
+	SUBQ    $+64, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z3
+	VPXORD      Z3, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z3
+	VPXORD      Z3, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
+	VPXORD      Z3, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf3
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z0, K1, 128(CX)
+	JMP         done
+
+rest4:
+	SUBQ    $+96, AX
+	MOVQ    $+32, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ        (BX)(AX*8), DI
+	VMOVDQU16   (DX)(DI*1), Z4
+	VPXORD      Z4, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z4
+	VPXORD      Z4, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VMOVDQU16   128(DX)(DI*1), Z4
+	VPXORD      Z4, Z3, Z3
+	VMOVAPS     Z3, Z3
+	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
+	VPXORD      Z4, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf4
+	VMOVDQU16   Z1, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQU16   Z3, 128(CX)
+	VMOVDQU16   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -37558,28 +39832,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS.Z (DX)(DI*1), K1, Z1
+	VPADDD    Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPS   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z2
 	VPADDD    Z2, Z1, Z1
 	VMOVAPS   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPS   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+16, AX
-	JMP       rest
+	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
+	VPADDD    Z2, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z3
+	VPADDD    Z3, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
+	VPADDD    Z3, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z4
+	VPADDD    Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z4
+	VPADDD    Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS   128(DX)(DI*1), Z4
+	VPADDD    Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
+	VPADDD    Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -37635,28 +40007,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS.Z (DX)(DI*1), K1, Z1
+	VPMULLD   Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPS   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z2
 	VPMULLD   Z2, Z1, Z1
 	VMOVAPS   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPS   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+16, AX
-	JMP       rest
+	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
+	VPMULLD   Z2, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z3
+	VPMULLD   Z3, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z3
+	VPMULLD   Z3, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
+	VPMULLD   Z3, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z4
+	VPMULLD   Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z4
+	VPMULLD   Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS   128(DX)(DI*1), Z4
+	VPMULLD   Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
+	VPMULLD   Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -37712,28 +40182,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS.Z (DX)(DI*1), K1, Z1
+	VPMAXSD   Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPS   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z2
 	VPMAXSD   Z2, Z1, Z1
 	VMOVAPS   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPS   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+16, AX
-	JMP       rest
+	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
+	VPMAXSD   Z2, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z3
+	VPMAXSD   Z3, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z3
+	VPMAXSD   Z3, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
+	VPMAXSD   Z3, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z4
+	VPMAXSD   Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z4
+	VPMAXSD   Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS   128(DX)(DI*1), Z4
+	VPMAXSD   Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
+	VPMAXSD   Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -37789,28 +40357,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS.Z (DX)(DI*1), K1, Z1
+	VPMINSD   Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPS   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z2
 	VPMINSD   Z2, Z1, Z1
 	VMOVAPS   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPS   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+16, AX
-	JMP       rest
+	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
+	VPMINSD   Z2, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z3
+	VPMINSD   Z3, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z3
+	VPMINSD   Z3, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
+	VPMINSD   Z3, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z4
+	VPMINSD   Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z4
+	VPMINSD   Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS   128(DX)(DI*1), Z4
+	VPMINSD   Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
+	VPMINSD   Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -37866,28 +40532,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS.Z (DX)(DI*1), K1, Z1
+	VPMAXUD   Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPS   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z2
 	VPMAXUD   Z2, Z1, Z1
 	VMOVAPS   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPS   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+16, AX
-	JMP       rest
+	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
+	VPMAXUD   Z2, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z3
+	VPMAXUD   Z3, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z3
+	VPMAXUD   Z3, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
+	VPMAXUD   Z3, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z4
+	VPMAXUD   Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z4
+	VPMAXUD   Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS   128(DX)(DI*1), Z4
+	VPMAXUD   Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
+	VPMAXUD   Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -37943,28 +40707,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS.Z (DX)(DI*1), K1, Z1
+	VPMINUD   Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPS   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z2
 	VPMINUD   Z2, Z1, Z1
 	VMOVAPS   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPS   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+16, AX
-	JMP       rest
+	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
+	VPMINUD   Z2, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z3
+	VPMINUD   Z3, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z3
+	VPMINUD   Z3, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
+	VPMINUD   Z3, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z4
+	VPMINUD   Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z4
+	VPMINUD   Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS   128(DX)(DI*1), Z4
+	VPMINUD   Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
+	VPMINUD   Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -38020,28 +40882,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS.Z (DX)(DI*1), K1, Z1
+	VPANDD    Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPS   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z2
 	VPANDD    Z2, Z1, Z1
 	VMOVAPS   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPS   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+16, AX
-	JMP       rest
+	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
+	VPANDD    Z2, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z3
+	VPANDD    Z3, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z3
+	VPANDD    Z3, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
+	VPANDD    Z3, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z4
+	VPANDD    Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z4
+	VPANDD    Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS   128(DX)(DI*1), Z4
+	VPANDD    Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
+	VPANDD    Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -38097,28 +41057,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS.Z (DX)(DI*1), K1, Z1
+	VPORD     Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPS   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z2
 	VPORD     Z2, Z1, Z1
 	VMOVAPS   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPS   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+16, AX
-	JMP       rest
+	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
+	VPORD     Z2, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z3
+	VPORD     Z3, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z3
+	VPORD     Z3, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
+	VPORD     Z3, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z4
+	VPORD     Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z4
+	VPORD     Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS   128(DX)(DI*1), Z4
+	VPORD     Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
+	VPORD     Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -38174,28 +41232,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS.Z (DX)(DI*1), K1, Z1
+	VPXORD    Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPS   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z2
 	VPXORD    Z2, Z1, Z1
 	VMOVAPS   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPS   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+16, AX
-	JMP       rest
+	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
+	VPXORD    Z2, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z3
+	VPXORD    Z3, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z3
+	VPXORD    Z3, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
+	VPXORD    Z3, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z4
+	VPXORD    Z4, Z1, Z1
+	VMOVAPS   Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z4
+	VPXORD    Z4, Z2, Z2
+	VMOVAPS   Z2, Z2
+	VMOVUPS   128(DX)(DI*1), Z4
+	VPXORD    Z4, Z3, Z3
+	VMOVAPS   Z3, Z3
+	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
+	VPXORD    Z4, Z0, Z0
+	VMOVAPS   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -38251,28 +41407,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+8, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPD Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD.Z (DX)(DI*1), K1, Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPD   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z2
 	VPADDQ    Z2, Z1, Z1
 	VMOVAPD   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPD   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+8, AX
-	JMP       rest
+	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
+	VPADDQ    Z2, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+16, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z3
+	VPADDQ    Z3, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z3
+	VPADDQ    Z3, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
+	VPADDQ    Z3, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+24, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z4
+	VPADDQ    Z4, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z4
+	VPADDQ    Z4, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD   128(DX)(DI*1), Z4
+	VPADDQ    Z4, Z3, Z3
+	VMOVAPD   Z3, Z3
+	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
+	VPADDQ    Z4, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z3, 128(CX)
+	VMOVUPD   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -38328,28 +41582,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+8, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPD Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD.Z (DX)(DI*1), K1, Z1
+	VPMULLQ   Z1, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPD   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z2
 	VPMULLQ   Z2, Z1, Z1
 	VMOVAPD   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPD   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+8, AX
-	JMP       rest
+	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
+	VPMULLQ   Z2, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+16, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z3
+	VPMULLQ   Z3, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z3
+	VPMULLQ   Z3, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
+	VPMULLQ   Z3, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+24, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z4
+	VPMULLQ   Z4, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z4
+	VPMULLQ   Z4, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD   128(DX)(DI*1), Z4
+	VPMULLQ   Z4, Z3, Z3
+	VMOVAPD   Z3, Z3
+	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
+	VPMULLQ   Z4, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z3, 128(CX)
+	VMOVUPD   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -38405,28 +41757,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+8, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPD Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD.Z (DX)(DI*1), K1, Z1
+	VPMAXSQ   Z1, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPD   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z2
 	VPMAXSQ   Z2, Z1, Z1
 	VMOVAPD   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPD   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+8, AX
-	JMP       rest
+	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
+	VPMAXSQ   Z2, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+16, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z3
+	VPMAXSQ   Z3, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z3
+	VPMAXSQ   Z3, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
+	VPMAXSQ   Z3, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+24, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z4
+	VPMAXSQ   Z4, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z4
+	VPMAXSQ   Z4, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD   128(DX)(DI*1), Z4
+	VPMAXSQ   Z4, Z3, Z3
+	VMOVAPD   Z3, Z3
+	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
+	VPMAXSQ   Z4, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z3, 128(CX)
+	VMOVUPD   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -38482,28 +41932,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+8, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPD Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD.Z (DX)(DI*1), K1, Z1
+	VPMINSQ   Z1, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPD   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z2
 	VPMINSQ   Z2, Z1, Z1
 	VMOVAPD   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPD   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+8, AX
-	JMP       rest
+	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
+	VPMINSQ   Z2, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+16, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z3
+	VPMINSQ   Z3, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z3
+	VPMINSQ   Z3, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
+	VPMINSQ   Z3, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+24, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z4
+	VPMINSQ   Z4, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z4
+	VPMINSQ   Z4, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD   128(DX)(DI*1), Z4
+	VPMINSQ   Z4, Z3, Z3
+	VMOVAPD   Z3, Z3
+	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
+	VPMINSQ   Z4, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z3, 128(CX)
+	VMOVUPD   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -38559,28 +42107,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+8, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPD Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD.Z (DX)(DI*1), K1, Z1
+	VPMAXUQ   Z1, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPD   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z2
 	VPMAXUQ   Z2, Z1, Z1
 	VMOVAPD   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPD   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+8, AX
-	JMP       rest
+	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
+	VPMAXUQ   Z2, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+16, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z3
+	VPMAXUQ   Z3, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z3
+	VPMAXUQ   Z3, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
+	VPMAXUQ   Z3, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+24, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z4
+	VPMAXUQ   Z4, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z4
+	VPMAXUQ   Z4, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD   128(DX)(DI*1), Z4
+	VPMAXUQ   Z4, Z3, Z3
+	VMOVAPD   Z3, Z3
+	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
+	VPMAXUQ   Z4, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z3, 128(CX)
+	VMOVUPD   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -38636,28 +42282,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+8, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPD Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD.Z (DX)(DI*1), K1, Z1
+	VPMINUQ   Z1, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPD   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z2
 	VPMINUQ   Z2, Z1, Z1
 	VMOVAPD   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPD   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+8, AX
-	JMP       rest
+	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
+	VPMINUQ   Z2, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+16, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z3
+	VPMINUQ   Z3, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z3
+	VPMINUQ   Z3, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
+	VPMINUQ   Z3, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+24, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z4
+	VPMINUQ   Z4, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z4
+	VPMINUQ   Z4, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD   128(DX)(DI*1), Z4
+	VPMINUQ   Z4, Z3, Z3
+	VMOVAPD   Z3, Z3
+	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
+	VPMINUQ   Z4, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z3, 128(CX)
+	VMOVUPD   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -38713,28 +42457,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+8, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPD Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD.Z (DX)(DI*1), K1, Z1
+	VPANDQ    Z1, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPD   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z2
 	VPANDQ    Z2, Z1, Z1
 	VMOVAPD   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPD   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+8, AX
-	JMP       rest
+	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
+	VPANDQ    Z2, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+16, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z3
+	VPANDQ    Z3, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z3
+	VPANDQ    Z3, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
+	VPANDQ    Z3, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+24, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z4
+	VPANDQ    Z4, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z4
+	VPANDQ    Z4, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD   128(DX)(DI*1), Z4
+	VPANDQ    Z4, Z3, Z3
+	VMOVAPD   Z3, Z3
+	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
+	VPANDQ    Z4, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z3, 128(CX)
+	VMOVUPD   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -38790,28 +42632,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+8, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPD Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD.Z (DX)(DI*1), K1, Z1
+	VPORQ     Z1, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPD   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z2
 	VPORQ     Z2, Z1, Z1
 	VMOVAPD   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPD   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+8, AX
-	JMP       rest
+	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
+	VPORQ     Z2, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+16, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z3
+	VPORQ     Z3, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z3
+	VPORQ     Z3, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
+	VPORQ     Z3, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+24, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z4
+	VPORQ     Z4, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z4
+	VPORQ     Z4, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD   128(DX)(DI*1), Z4
+	VPORQ     Z4, Z3, Z3
+	VMOVAPD   Z3, Z3
+	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
+	VPORQ     Z4, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z3, 128(CX)
+	VMOVUPD   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -38867,28 +42807,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+8, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPD Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD.Z (DX)(DI*1), K1, Z1
+	VPXORQ    Z1, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPD   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z2
 	VPXORQ    Z2, Z1, Z1
 	VMOVAPD   Z1, Z1
-	INCQ      DI
-	CMPQ      DI, SI
-	JLT       restOfRuns
-	VMOVUPD   Z1, K1, (CX)
-	ADDQ      $+64, DX
-	ADDQ      $+64, CX
-	SUBQ      $+8, AX
-	JMP       rest
+	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
+	VPXORQ    Z2, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+16, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z3
+	VPXORQ    Z3, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z3
+	VPXORQ    Z3, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
+	VPXORQ    Z3, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+24, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z4
+	VPXORQ    Z4, Z1, Z1
+	VMOVAPD   Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z4
+	VPXORQ    Z4, Z2, Z2
+	VMOVAPD   Z2, Z2
+	VMOVUPD   128(DX)(DI*1), Z4
+	VPXORQ    Z4, Z3, Z3
+	VMOVAPD   Z3, Z3
+	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
+	VPXORQ    Z4, Z0, Z0
+	VMOVAPD   Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z3, 128(CX)
+	VMOVUPD   Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -38948,29 +42986,136 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ        (BX)(DI*8), R8
-	VPMOVZXWD.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ        (BX)(AX*8), DI
+	VPMOVZXWD.Z (DX)(DI*1), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VADDPS      Z1, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf1
+	VMOVUPS     Z0, K1, (CX)
+	JMP         done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ        (BX)(AX*8), DI
+	VPMOVZXWD   (DX)(DI*1), Z2
 	VPSLLD      $0x10, Z2, Z2
 	VADDPS      Z2, Z1, Z1
 	VMOVAPS     Z1, Z1
-	INCQ        DI
-	CMPQ        DI, SI
-	JLT         restOfRuns
-	VMOVUPS     Z1, K1, (CX)
-	ADDQ        $+32, DX
-	ADDQ        $+64, CX
-	SUBQ        $+16, AX
-	JMP         rest
+	VPMOVZXWD.Z 32(DX)(DI*1), K1, Z2
+	VPSLLD      $0x10, Z2, Z2
+	VADDPS      Z2, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf2
+	VMOVUPS     Z1, (CX)
+	VMOVUPS     Z0, K1, 64(CX)
+	JMP         done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ        (BX)(AX*8), DI
+	VPMOVZXWD   (DX)(DI*1), Z3
+	VPSLLD      $0x10, Z3, Z3
+	VADDPS      Z3, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VPMOVZXWD   32(DX)(DI*1), Z3
+	VPSLLD      $0x10, Z3, Z3
+	VADDPS      Z3, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VPMOVZXWD.Z 64(DX)(DI*1), K1, Z3
+	VPSLLD      $0x10, Z3, Z3
+	VADDPS      Z3, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf3
+	VMOVUPS     Z1, (CX)
+	VMOVUPS     Z2, 64(CX)
+	VMOVUPS     Z0, K1, 128(CX)
+	JMP         done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ        (BX)(AX*8), DI
+	VPMOVZXWD   (DX)(DI*1), Z4
+	VPSLLD      $0x10, Z4, Z4
+	VADDPS      Z4, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VPMOVZXWD   32(DX)(DI*1), Z4
+	VPSLLD      $0x10, Z4, Z4
+	VADDPS      Z4, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VPMOVZXWD   64(DX)(DI*1), Z4
+	VPSLLD      $0x10, Z4, Z4
+	VADDPS      Z4, Z3, Z3
+	VMOVAPS     Z3, Z3
+	VPMOVZXWD.Z 96(DX)(DI*1), K1, Z4
+	VPSLLD      $0x10, Z4, Z4
+	VADDPS      Z4, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf4
+	VMOVUPS     Z1, (CX)
+	VMOVUPS     Z2, 64(CX)
+	VMOVUPS     Z3, 128(CX)
+	VMOVUPS     Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -39376,28 +43521,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
-	MOVQ    $+16, R8
-	CMPQ    AX, R8
-	CMOVQLT AX, R8
-	MOVQ    $-1, DI
-	BZHIQ   R8, DI, DI
-	KMOVQ   DI, K1
-	VMOVUPS Z0, Z1
-	XORQ    DI, DI
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ        (BX)(DI*8), R8
-	VCVTPH2PS.Z (DX)(R8*1), K1, Z2
+restOf1:
+	MOVQ        (BX)(AX*8), DI
+	VCVTPH2PS.Z (DX)(DI*1), K1, Z1
+	VADDPS      Z1, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf1
+	VMOVUPS     Z0, K1, (CX)
+	JMP         done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ        (BX)(AX*8), DI
+	VCVTPH2PS   (DX)(DI*1), Z2
 	VADDPS      Z2, Z1, Z1
 	VMOVAPS     Z1, Z1
-	INCQ        DI
-	CMPQ        DI, SI
-	JLT         restOfRuns
-	VMOVUPS     Z1, K1, (CX)
-	ADDQ        $+32, DX
-	ADDQ        $+64, CX
-	SUBQ        $+16, AX
-	JMP         rest
+	VCVTPH2PS.Z 32(DX)(DI*1), K1, Z2
+	VADDPS      Z2, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf2
+	VMOVUPS     Z1, (CX)
+	VMOVUPS     Z0, K1, 64(CX)
+	JMP         done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ        (BX)(AX*8), DI
+	VCVTPH2PS   (DX)(DI*1), Z3
+	VADDPS      Z3, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VCVTPH2PS   32(DX)(DI*1), Z3
+	VADDPS      Z3, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VCVTPH2PS.Z 64(DX)(DI*1), K1, Z3
+	VADDPS      Z3, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf3
+	VMOVUPS     Z1, (CX)
+	VMOVUPS     Z2, 64(CX)
+	VMOVUPS     Z0, K1, 128(CX)
+	JMP         done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ        (BX)(AX*8), DI
+	VCVTPH2PS   (DX)(DI*1), Z4
+	VADDPS      Z4, Z1, Z1
+	VMOVAPS     Z1, Z1
+	VCVTPH2PS   32(DX)(DI*1), Z4
+	VADDPS      Z4, Z2, Z2
+	VMOVAPS     Z2, Z2
+	VCVTPH2PS   64(DX)(DI*1), Z4
+	VADDPS      Z4, Z3, Z3
+	VMOVAPS     Z3, Z3
+	VCVTPH2PS.Z 96(DX)(DI*1), K1, Z4
+	VADDPS      Z4, Z0, Z0
+	VMOVAPS     Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf4
+	VMOVUPS     Z1, (CX)
+	VMOVUPS     Z2, 64(CX)
+	VMOVUPS     Z3, 128(CX)
+	VMOVUPS     Z0, K1, 192(CX)
 
 done:
 	VZEROUPPER
@@ -77540,28 +81783,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+8, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPS (DX)(DI*1), Y1, Y2
+	VADDPS     Y2, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPS Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y3
 	VADDPS     Y3, Y2, Y2
 	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPS Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+8, AX
-	JMP        rest
+	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
+	VADDPS     Y3, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPS    Y2, (CX)
+	VMASKMOVPS Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+16, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y4
+	VADDPS     Y4, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y4
+	VADDPS     Y4, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
+	VADDPS     Y4, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMASKMOVPS Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+24, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y5
+	VADDPS     Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y5
+	VADDPS     Y5, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    64(DX)(DI*1), Y5
+	VADDPS     Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
+	VADDPS     Y5, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMOVUPS    Y4, 64(CX)
+	VMASKMOVPS Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -77970,30 +82311,140 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
 	XORQ    R9, R9
 	MOVQ    $+8, R8
 	SUBQ    AX, R8
 	CMOVQLT R9, R8
-	LEAQ    tail_masks<>+0(SB), R9
-	VMOVUPS (R9)(R8*4), Y0
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(R8*4), Y0
 	VPXOR   Y1, Y1, Y1
-	XORQ    R8, R8
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ         (BX)(R8*8), R9
-	VPBROADCASTD 8(SI)(R8*4), Y2
-	VMASKMOVPS   (DX)(R9*1), Y0, Y3
+restOf1:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Y2
+	VMASKMOVPS   (DX)(R8*1), Y0, Y3
 	VMULPS       Y2, Y3, Y2
 	VADDPS       Y2, Y1, Y1
 	VMOVAPS      Y1, Y1
-	INCQ         R8
-	CMPQ         R8, DI
-	JLT          restOfRuns
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf1
 	VMASKMOVPS   Y1, Y0, (CX)
-	ADDQ         $+32, DX
-	ADDQ         $+32, CX
-	SUBQ         $+8, AX
-	JMP          rest
+	JMP          done
+
+rest2:
+	SUBQ    $+8, AX
+	XORQ    R9, R9
+	MOVQ    $+8, R8
+	SUBQ    AX, R8
+	CMOVQLT R9, R8
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(R8*4), Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Y3
+	VMOVUPS      (DX)(R8*1), Y4
+	VMULPS       Y3, Y4, Y4
+	VADDPS       Y4, Y1, Y1
+	VMOVAPS      Y1, Y1
+	VMASKMOVPS   32(DX)(R8*1), Y0, Y4
+	VMULPS       Y3, Y4, Y3
+	VADDPS       Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf2
+	VMOVUPS      Y1, (CX)
+	VMASKMOVPS   Y2, Y0, 32(CX)
+	JMP          done
+
+rest3:
+	SUBQ    $+16, AX
+	XORQ    R9, R9
+	MOVQ    $+8, R8
+	SUBQ    AX, R8
+	CMOVQLT R9, R8
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(R8*4), Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Y4
+	VMOVUPS      (DX)(R8*1), Y5
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y5, Y1, Y1
+	VMOVAPS      Y1, Y1
+	VMOVUPS      32(DX)(R8*1), Y5
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y5, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VMASKMOVPS   64(DX)(R8*1), Y0, Y5
+	VMULPS       Y4, Y5, Y4
+	VADDPS       Y4, Y3, Y3
+	VMOVAPS      Y3, Y3
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf3
+	VMOVUPS      Y1, (CX)
+	VMOVUPS      Y2, 32(CX)
+	VMASKMOVPS   Y3, Y0, 64(CX)
+	JMP          done
+
+rest4:
+	SUBQ    $+24, AX
+	XORQ    R9, R9
+	MOVQ    $+8, R8
+	SUBQ    AX, R8
+	CMOVQLT R9, R8
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(R8*4), Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
+	VPXOR   Y4, Y4, Y4
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Y5
+	VMOVUPS      (DX)(R8*1), Y6
+	VMULPS       Y5, Y6, Y6
+	VADDPS       Y6, Y1, Y1
+	VMOVAPS      Y1, Y1
+	VMOVUPS      32(DX)(R8*1), Y6
+	VMULPS       Y5, Y6, Y6
+	VADDPS       Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VMOVUPS      64(DX)(R8*1), Y6
+	VMULPS       Y5, Y6, Y6
+	VADDPS       Y6, Y3, Y3
+	VMOVAPS      Y3, Y3
+	VMASKMOVPS   96(DX)(R8*1), Y0, Y6
+	VMULPS       Y5, Y6, Y5
+	VADDPS       Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf4
+	VMOVUPS      Y1, (CX)
+	VMOVUPS      Y2, 32(CX)
+	VMOVUPS      Y3, 64(CX)
+	VMASKMOVPS   Y4, Y0, 96(CX)
 
 done:
 	VZEROUPPER
@@ -78049,28 +82500,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+12
+	JGT     rest4
+	CMPQ    AX, $+8
+	JGT     rest3
+	CMPQ    AX, $+4
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+4, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPD (R8)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPD (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPD (DX)(DI*1), Y1, Y2
+	VADDPD     Y2, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPD Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y3
 	VADDPD     Y3, Y2, Y2
 	VMOVAPD    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPD Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+4, AX
-	JMP        rest
+	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
+	VADDPD     Y3, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPD    Y2, (CX)
+	VMASKMOVPD Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y4
+	VADDPD     Y4, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    32(DX)(DI*1), Y4
+	VADDPD     Y4, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
+	VADDPD     Y4, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPD    Y2, (CX)
+	VMOVUPD    Y3, 32(CX)
+	VMASKMOVPD Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+12, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y5
+	VADDPD     Y5, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    32(DX)(DI*1), Y5
+	VADDPD     Y5, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    64(DX)(DI*1), Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
+	VADDPD     Y5, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPD    Y2, (CX)
+	VMOVUPD    Y3, 32(CX)
+	VMOVUPD    Y4, 64(CX)
+	VMASKMOVPD Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -78479,30 +83028,332 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+12
+	JGT     rest4
+	CMPQ    AX, $+8
+	JGT     rest3
+	CMPQ    AX, $+4
+	JGT     rest2
 	XORQ    R9, R9
 	MOVQ    $+4, R8
 	SUBQ    AX, R8
 	CMOVQLT R9, R8
-	LEAQ    tail_masks<>+0(SB), R9
-	VMOVUPD (R9)(R8*8), Y0
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(R8*8), Y0
 	VPXOR   Y1, Y1, Y1
-	XORQ    R8, R8
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ         (BX)(R8*8), R9
-	VPBROADCASTQ 8(SI)(R8*8), Y2
-	VMASKMOVPD   (DX)(R9*1), Y0, Y3
+restOf1:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTQ 8(SI)(AX*8), Y2
+	VMASKMOVPD   (DX)(R8*1), Y0, Y3
 	VMULPD       Y2, Y3, Y2
 	VADDPD       Y2, Y1, Y1
 	VMOVAPD      Y1, Y1
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf1
+	VMASKMOVPD   Y1, Y0, (CX)
+	JMP          done
+
+rest2:
+	SUBQ    $+4, AX
+	XORQ    R9, R9
+	MOVQ    $+4, R8
+	SUBQ    AX, R8
+	CMOVQLT R9, R8
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(R8*8), Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTQ 8(SI)(AX*8), Y3
+	VMOVUPD      (DX)(R8*1), Y4
+	VMULPD       Y3, Y4, Y4
+	VADDPD       Y4, Y1, Y1
+	VMOVAPD      Y1, Y1
+	VMASKMOVPD   32(DX)(R8*1), Y0, Y4
+	VMULPD       Y3, Y4, Y3
+	VADDPD       Y3, Y2, Y2
+	VMOVAPD      Y2, Y2
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf2
+	VMOVUPD      Y1, (CX)
+	VMASKMOVPD   Y2, Y0, 32(CX)
+	JMP          done
+
+rest3:
+	SUBQ    $+8, AX
+	XORQ    R9, R9
+	MOVQ    $+4, R8
+	SUBQ    AX, R8
+	CMOVQLT R9, R8
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(R8*8), Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTQ 8(SI)(AX*8), Y4
+	VMOVUPD      (DX)(R8*1), Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       Y5, Y1, Y1
+	VMOVAPD      Y1, Y1
+	VMOVUPD      32(DX)(R8*1), Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       Y5, Y2, Y2
+	VMOVAPD      Y2, Y2
+	VMASKMOVPD   64(DX)(R8*1), Y0, Y5
+	VMULPD       Y4, Y5, Y4
+	VADDPD       Y4, Y3, Y3
+	VMOVAPD      Y3, Y3
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf3
+	VMOVUPD      Y1, (CX)
+	VMOVUPD      Y2, 32(CX)
+	VMASKMOVPD   Y3, Y0, 64(CX)
+	JMP          done
+
+rest4:
+	SUBQ    $+12, AX
+	XORQ    R9, R9
+	MOVQ    $+4, R8
+	SUBQ    AX, R8
+	CMOVQLT R9, R8
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(R8*8), Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
+	VPXOR   Y4, Y4, Y4
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTQ 8(SI)(AX*8), Y5
+	VMOVUPD      (DX)(R8*1), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       Y6, Y1, Y1
+	VMOVAPD      Y1, Y1
+	VMOVUPD      32(DX)(R8*1), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       Y6, Y2, Y2
+	VMOVAPD      Y2, Y2
+	VMOVUPD      64(DX)(R8*1), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       Y6, Y3, Y3
+	VMOVAPD      Y3, Y3
+	VMASKMOVPD   96(DX)(R8*1), Y0, Y6
+	VMULPD       Y5, Y6, Y5
+	VADDPD       Y5, Y4, Y4
+	VMOVAPD      Y4, Y4
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf4
+	VMOVUPD      Y1, (CX)
+	VMOVUPD      Y2, 32(CX)
+	VMOVUPD      Y3, 64(CX)
+	VMASKMOVPD   Y4, Y0, 96(CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowConvolutionI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowConvolutionI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ (SI), DI
+
+many:
+	CMPQ  AX, $+32
+	JLT   rest
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	XORQ  R8, R8
+
+runs:
+	MOVQ         (BX)(R8*8), R9
+	VPBROADCASTD 8(SI)(R8*4), Y4
+	VMOVUPS      (DX)(R9*1), Y5
+	VPMULLD      Y4, Y5, Y5
+	VPADDD       Y5, Y0, Y0
+	VMOVAPS      Y0, Y0
+	VMOVUPS      32(DX)(R9*1), Y5
+	VPMULLD      Y4, Y5, Y5
+	VPADDD       Y5, Y1, Y1
+	VMOVAPS      Y1, Y1
+	VMOVUPS      64(DX)(R9*1), Y5
+	VPMULLD      Y4, Y5, Y5
+	VPADDD       Y5, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VMOVUPS      96(DX)(R9*1), Y5
+	VPMULLD      Y4, Y5, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVAPS      Y3, Y3
 	INCQ         R8
 	CMPQ         R8, DI
-	JLT          restOfRuns
-	VMASKMOVPD   Y1, Y0, (CX)
-	ADDQ         $+32, DX
-	ADDQ         $+32, CX
-	SUBQ         $+4, AX
-	JMP          rest
+	JLT          runs
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	ADDQ         $+128, DX
+	ADDQ         $+128, CX
+	SUBQ         $+32, AX
+	JMP          many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
+	XORQ    R9, R9
+	MOVQ    $+8, R8
+	SUBQ    AX, R8
+	CMOVQLT R9, R8
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(R8*4), Y0
+	VPXOR   Y1, Y1, Y1
+	XORQ    AX, AX
+
+restOf1:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Y2
+	VMASKMOVPS   (DX)(R8*1), Y0, Y3
+	VPMULLD      Y2, Y3, Y2
+	VPADDD       Y2, Y1, Y1
+	VMOVAPS      Y1, Y1
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf1
+	VMASKMOVPS   Y1, Y0, (CX)
+	JMP          done
+
+rest2:
+	SUBQ    $+8, AX
+	XORQ    R9, R9
+	MOVQ    $+8, R8
+	SUBQ    AX, R8
+	CMOVQLT R9, R8
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(R8*4), Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Y3
+	VMOVUPS      (DX)(R8*1), Y4
+	VPMULLD      Y3, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VMOVAPS      Y1, Y1
+	VMASKMOVPS   32(DX)(R8*1), Y0, Y4
+	VPMULLD      Y3, Y4, Y3
+	VPADDD       Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf2
+	VMOVUPS      Y1, (CX)
+	VMASKMOVPS   Y2, Y0, 32(CX)
+	JMP          done
+
+rest3:
+	SUBQ    $+16, AX
+	XORQ    R9, R9
+	MOVQ    $+8, R8
+	SUBQ    AX, R8
+	CMOVQLT R9, R8
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(R8*4), Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Y4
+	VMOVUPS      (DX)(R8*1), Y5
+	VPMULLD      Y4, Y5, Y5
+	VPADDD       Y5, Y1, Y1
+	VMOVAPS      Y1, Y1
+	VMOVUPS      32(DX)(R8*1), Y5
+	VPMULLD      Y4, Y5, Y5
+	VPADDD       Y5, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VMASKMOVPS   64(DX)(R8*1), Y0, Y5
+	VPMULLD      Y4, Y5, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVAPS      Y3, Y3
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf3
+	VMOVUPS      Y1, (CX)
+	VMOVUPS      Y2, 32(CX)
+	VMASKMOVPS   Y3, Y0, 64(CX)
+	JMP          done
+
+rest4:
+	SUBQ    $+24, AX
+	XORQ    R9, R9
+	MOVQ    $+8, R8
+	SUBQ    AX, R8
+	CMOVQLT R9, R8
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(R8*4), Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
+	VPXOR   Y4, Y4, Y4
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ         (BX)(AX*8), R8
+	VPBROADCASTD 8(SI)(AX*4), Y5
+	VMOVUPS      (DX)(R8*1), Y6
+	VPMULLD      Y5, Y6, Y6
+	VPADDD       Y6, Y1, Y1
+	VMOVAPS      Y1, Y1
+	VMOVUPS      32(DX)(R8*1), Y6
+	VPMULLD      Y5, Y6, Y6
+	VPADDD       Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VMOVUPS      64(DX)(R8*1), Y6
+	VPMULLD      Y5, Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VMOVAPS      Y3, Y3
+	VMASKMOVPS   96(DX)(R8*1), Y0, Y6
+	VPMULLD      Y5, Y6, Y5
+	VPADDD       Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	INCQ         AX
+	CMPQ         AX, DI
+	JLT          restOf4
+	VMOVUPS      Y1, (CX)
+	VMOVUPS      Y2, 32(CX)
+	VMOVUPS      Y3, 64(CX)
+	VMASKMOVPS   Y4, Y0, 96(CX)
 
 done:
 	VZEROUPPER
@@ -79765,28 +84616,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+8, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPS (DX)(DI*1), Y1, Y2
+	VPADDD     Y2, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPS Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y3
 	VPADDD     Y3, Y2, Y2
 	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPS Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+8, AX
-	JMP        rest
+	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
+	VPADDD     Y3, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPS    Y2, (CX)
+	VMASKMOVPS Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+16, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y4
+	VPADDD     Y4, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y4
+	VPADDD     Y4, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
+	VPADDD     Y4, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMASKMOVPS Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+24, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y5
+	VPADDD     Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y5
+	VPADDD     Y5, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    64(DX)(DI*1), Y5
+	VPADDD     Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
+	VPADDD     Y5, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMOVUPS    Y4, 64(CX)
+	VMASKMOVPS Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -79842,28 +84791,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+8, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPS (DX)(DI*1), Y1, Y2
+	VPMULLD    Y2, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPS Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y3
 	VPMULLD    Y3, Y2, Y2
 	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPS Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+8, AX
-	JMP        rest
+	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
+	VPMULLD    Y3, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPS    Y2, (CX)
+	VMASKMOVPS Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+16, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y4
+	VPMULLD    Y4, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y4
+	VPMULLD    Y4, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
+	VPMULLD    Y4, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMASKMOVPS Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+24, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y5
+	VPMULLD    Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y5
+	VPMULLD    Y5, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    64(DX)(DI*1), Y5
+	VPMULLD    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
+	VPMULLD    Y5, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMOVUPS    Y4, 64(CX)
+	VMASKMOVPS Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -79919,28 +84966,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+8, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPS (DX)(DI*1), Y1, Y2
+	VPMAXSD    Y2, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPS Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y3
 	VPMAXSD    Y3, Y2, Y2
 	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPS Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+8, AX
-	JMP        rest
+	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
+	VPMAXSD    Y3, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPS    Y2, (CX)
+	VMASKMOVPS Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+16, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y4
+	VPMAXSD    Y4, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y4
+	VPMAXSD    Y4, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
+	VPMAXSD    Y4, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMASKMOVPS Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+24, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y5
+	VPMAXSD    Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y5
+	VPMAXSD    Y5, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    64(DX)(DI*1), Y5
+	VPMAXSD    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
+	VPMAXSD    Y5, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMOVUPS    Y4, 64(CX)
+	VMASKMOVPS Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -79996,28 +85141,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+8, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPS (DX)(DI*1), Y1, Y2
+	VPMINSD    Y2, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPS Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y3
 	VPMINSD    Y3, Y2, Y2
 	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPS Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+8, AX
-	JMP        rest
+	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
+	VPMINSD    Y3, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPS    Y2, (CX)
+	VMASKMOVPS Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+16, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y4
+	VPMINSD    Y4, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y4
+	VPMINSD    Y4, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
+	VPMINSD    Y4, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMASKMOVPS Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+24, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y5
+	VPMINSD    Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y5
+	VPMINSD    Y5, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    64(DX)(DI*1), Y5
+	VPMINSD    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
+	VPMINSD    Y5, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMOVUPS    Y4, 64(CX)
+	VMASKMOVPS Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -80073,28 +85316,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+8, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPS (DX)(DI*1), Y1, Y2
+	VPMAXUD    Y2, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPS Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y3
 	VPMAXUD    Y3, Y2, Y2
 	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPS Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+8, AX
-	JMP        rest
+	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
+	VPMAXUD    Y3, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPS    Y2, (CX)
+	VMASKMOVPS Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+16, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y4
+	VPMAXUD    Y4, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y4
+	VPMAXUD    Y4, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
+	VPMAXUD    Y4, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMASKMOVPS Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+24, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y5
+	VPMAXUD    Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y5
+	VPMAXUD    Y5, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    64(DX)(DI*1), Y5
+	VPMAXUD    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
+	VPMAXUD    Y5, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMOVUPS    Y4, 64(CX)
+	VMASKMOVPS Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -80150,28 +85491,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+8, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPS (DX)(DI*1), Y1, Y2
+	VPMINUD    Y2, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPS Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y3
 	VPMINUD    Y3, Y2, Y2
 	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPS Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+8, AX
-	JMP        rest
+	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
+	VPMINUD    Y3, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPS    Y2, (CX)
+	VMASKMOVPS Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+16, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y4
+	VPMINUD    Y4, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y4
+	VPMINUD    Y4, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
+	VPMINUD    Y4, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMASKMOVPS Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+24, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y5
+	VPMINUD    Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y5
+	VPMINUD    Y5, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    64(DX)(DI*1), Y5
+	VPMINUD    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
+	VPMINUD    Y5, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMOVUPS    Y4, 64(CX)
+	VMASKMOVPS Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -80227,28 +85666,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+8, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPS (DX)(DI*1), Y1, Y2
+	VPAND      Y2, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPS Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y3
 	VPAND      Y3, Y2, Y2
 	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPS Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+8, AX
-	JMP        rest
+	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
+	VPAND      Y3, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPS    Y2, (CX)
+	VMASKMOVPS Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+16, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y4
+	VPAND      Y4, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y4
+	VPAND      Y4, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
+	VPAND      Y4, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMASKMOVPS Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+24, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y5
+	VPAND      Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y5
+	VPAND      Y5, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    64(DX)(DI*1), Y5
+	VPAND      Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
+	VPAND      Y5, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMOVUPS    Y4, 64(CX)
+	VMASKMOVPS Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -80304,28 +85841,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+8, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPS (DX)(DI*1), Y1, Y2
+	VPOR       Y2, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPS Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y3
 	VPOR       Y3, Y2, Y2
 	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPS Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+8, AX
-	JMP        rest
+	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
+	VPOR       Y3, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPS    Y2, (CX)
+	VMASKMOVPS Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+16, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y4
+	VPOR       Y4, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y4
+	VPOR       Y4, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
+	VPOR       Y4, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMASKMOVPS Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+24, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y5
+	VPOR       Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y5
+	VPOR       Y5, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    64(DX)(DI*1), Y5
+	VPOR       Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
+	VPOR       Y5, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMOVUPS    Y4, 64(CX)
+	VMASKMOVPS Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -80381,28 +86016,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+8, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPS (DX)(DI*1), Y1, Y2
+	VPXOR      Y2, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPS Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y3
 	VPXOR      Y3, Y2, Y2
 	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPS Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+8, AX
-	JMP        rest
+	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
+	VPXOR      Y3, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPS    Y2, (CX)
+	VMASKMOVPS Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+16, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y4
+	VPXOR      Y4, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y4
+	VPXOR      Y4, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
+	VPXOR      Y4, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMASKMOVPS Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+24, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	VMOVUPS Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPS    (DX)(DI*1), Y5
+	VPXOR      Y5, Y2, Y2
+	VMOVAPS    Y2, Y2
+	VMOVUPS    32(DX)(DI*1), Y5
+	VPXOR      Y5, Y3, Y3
+	VMOVAPS    Y3, Y3
+	VMOVUPS    64(DX)(DI*1), Y5
+	VPXOR      Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
+	VPXOR      Y5, Y0, Y0
+	VMOVAPS    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMOVUPS    Y4, 64(CX)
+	VMASKMOVPS Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -80458,28 +86191,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+12
+	JGT     rest4
+	CMPQ    AX, $+8
+	JGT     rest3
+	CMPQ    AX, $+4
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+4, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPD (R8)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPD (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPD (DX)(DI*1), Y1, Y2
+	VPADDQ     Y2, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPD Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y3
 	VPADDQ     Y3, Y2, Y2
 	VMOVAPD    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPD Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+4, AX
-	JMP        rest
+	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
+	VPADDQ     Y3, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPD    Y2, (CX)
+	VMASKMOVPD Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y4
+	VPADDQ     Y4, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    32(DX)(DI*1), Y4
+	VPADDQ     Y4, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
+	VPADDQ     Y4, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPD    Y2, (CX)
+	VMOVUPD    Y3, 32(CX)
+	VMASKMOVPD Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+12, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y5
+	VPADDQ     Y5, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    32(DX)(DI*1), Y5
+	VPADDQ     Y5, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    64(DX)(DI*1), Y5
+	VPADDQ     Y5, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
+	VPADDQ     Y5, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPD    Y2, (CX)
+	VMOVUPD    Y3, 32(CX)
+	VMOVUPD    Y4, 64(CX)
+	VMASKMOVPD Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -80535,28 +86366,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+12
+	JGT     rest4
+	CMPQ    AX, $+8
+	JGT     rest3
+	CMPQ    AX, $+4
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+4, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPD (R8)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPD (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPD (DX)(DI*1), Y1, Y2
+	VPAND      Y2, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPD Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y3
 	VPAND      Y3, Y2, Y2
 	VMOVAPD    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPD Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+4, AX
-	JMP        rest
+	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
+	VPAND      Y3, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPD    Y2, (CX)
+	VMASKMOVPD Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y4
+	VPAND      Y4, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    32(DX)(DI*1), Y4
+	VPAND      Y4, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
+	VPAND      Y4, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPD    Y2, (CX)
+	VMOVUPD    Y3, 32(CX)
+	VMASKMOVPD Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+12, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y5
+	VPAND      Y5, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    32(DX)(DI*1), Y5
+	VPAND      Y5, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    64(DX)(DI*1), Y5
+	VPAND      Y5, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
+	VPAND      Y5, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPD    Y2, (CX)
+	VMOVUPD    Y3, 32(CX)
+	VMOVUPD    Y4, 64(CX)
+	VMASKMOVPD Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -80612,28 +86541,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+12
+	JGT     rest4
+	CMPQ    AX, $+8
+	JGT     rest3
+	CMPQ    AX, $+4
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+4, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPD (R8)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPD (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPD (DX)(DI*1), Y1, Y2
+	VPOR       Y2, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPD Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y3
 	VPOR       Y3, Y2, Y2
 	VMOVAPD    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPD Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+4, AX
-	JMP        rest
+	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
+	VPOR       Y3, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPD    Y2, (CX)
+	VMASKMOVPD Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y4
+	VPOR       Y4, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    32(DX)(DI*1), Y4
+	VPOR       Y4, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
+	VPOR       Y4, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPD    Y2, (CX)
+	VMOVUPD    Y3, 32(CX)
+	VMASKMOVPD Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+12, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y5
+	VPOR       Y5, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    32(DX)(DI*1), Y5
+	VPOR       Y5, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    64(DX)(DI*1), Y5
+	VPOR       Y5, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
+	VPOR       Y5, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPD    Y2, (CX)
+	VMOVUPD    Y3, 32(CX)
+	VMOVUPD    Y4, 64(CX)
+	VMASKMOVPD Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
@@ -80689,28 +86716,126 @@ runs:
 rest:
 	TESTQ   AX, AX
 	JLE     done
+	CMPQ    AX, $+12
+	JGT     rest4
+	CMPQ    AX, $+8
+	JGT     rest3
+	CMPQ    AX, $+4
+	JGT     rest2
 	XORQ    R8, R8
 	MOVQ    $+4, DI
 	SUBQ    AX, DI
 	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPD (R8)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	XORQ    DI, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
 
-restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPD (DX)(R8*1), Y1, Y3
+restOf1:
+	MOVQ       (BX)(AX*8), DI
+	VMASKMOVPD (DX)(DI*1), Y1, Y2
+	VPXOR      Y2, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPD Y0, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ    $+4, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y3
 	VPXOR      Y3, Y2, Y2
 	VMOVAPD    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
-	JLT        restOfRuns
-	VMASKMOVPD Y2, Y1, (CX)
-	ADDQ       $+32, DX
-	ADDQ       $+32, CX
-	SUBQ       $+4, AX
-	JMP        rest
+	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
+	VPXOR      Y3, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPD    Y2, (CX)
+	VMASKMOVPD Y0, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y4
+	VPXOR      Y4, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    32(DX)(DI*1), Y4
+	VPXOR      Y4, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
+	VPXOR      Y4, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPD    Y2, (CX)
+	VMOVUPD    Y3, 32(CX)
+	VMASKMOVPD Y0, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ    $+12, AX
+	XORQ    R8, R8
+	MOVQ    $+4, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPD (AX)(DI*8), Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	VMOVUPD Y0, Y0
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), DI
+	VMOVUPD    (DX)(DI*1), Y5
+	VPXOR      Y5, Y2, Y2
+	VMOVAPD    Y2, Y2
+	VMOVUPD    32(DX)(DI*1), Y5
+	VPXOR      Y5, Y3, Y3
+	VMOVAPD    Y3, Y3
+	VMOVUPD    64(DX)(DI*1), Y5
+	VPXOR      Y5, Y4, Y4
+	VMOVAPD    Y4, Y4
+	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
+	VPXOR      Y5, Y0, Y0
+	VMOVAPD    Y0, Y0
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPD    Y2, (CX)
+	VMOVUPD    Y3, 32(CX)
+	VMOVUPD    Y4, 64(CX)
+	VMASKMOVPD Y0, Y1, 96(CX)
 
 done:
 	VZEROUPPER
