@@ -45,7 +45,7 @@ func init() {
 		hlo.OpRaggedAllToAll:       {newCollective(raggedAllToAll)},
 		hlo.OpReduceScatter:        {newCollective(reduceScatter)},
 		hlo.OpRaggedDot:            {raggedDot},
-		hlo.OpReduce:               {reduce, reduceComplex, reduceFolds, reduceRowLanes, reduceLanes},
+		hlo.OpReduce:               {reduce, reduceFolds, reduceRowLanes, reduceLanes},
 		hlo.OpReduceWindow:         {reduceWindow, reduceFolds, reduceWindowLanes},
 		hlo.OpReshape:              {copyBytes},
 		hlo.OpReverse:              {elementwise},
