@@ -29,7 +29,7 @@ func init() {
 		hlo.OpConvolution:          {convolution},
 		hlo.OpCopy:                 {copyBytes, elementwise},
 		hlo.OpCustomCall:           {instrument, lapackCall, topKCall, csrDense},
-		hlo.OpDot:                  {dotOfVectors, dot},
+		hlo.OpDot:                  {dotOfVectors, dotWithoutSums, dot},
 		hlo.OpDynamicSlice:         {dynamicSlice},
 		hlo.OpDynamicUpdateSlice:   {dynamicUpdateSlice},
 		hlo.OpFft:                  {fft},
