@@ -36,6 +36,26 @@ const (
 // Fill makes the literal of flattened parameter leaf number leaf. The rule is exact, so other tools can make the same data: element i
 // (row-major) draws splitmix64(seed·2^48 + leaf·2^40 + i). Dynamic dimensions are as large as their bounds.
 func Fill(kind FillKind, seed uint64, leaf int, shape hlo.Shape) (*hlo.Literal, error) {
+	return (&Filler{Kind: kind, Seed: seed}).Fill(leaf, shape)
+}
+
+// Filler makes the literals of many leaves, as [Fill] does. Small ones that it expects share memory, which stays until the last of them is gone: it costs a
+// tenth of the time to touch it first. A Filler is not safe for concurrent use.
+type Filler struct {
+	Kind FillKind
+	Seed uint64
+	room pages.Room
+}
+
+// Expect says that a leaf of that shape is to come.
+func (f *Filler) Expect(shape hlo.Shape) {
+	if shape.IsArray() && shape.IsStatic() {
+		f.room.Expect(shape.ByteSize())
+	}
+}
+
+// Fill makes the literal of a leaf.
+func (f *Filler) Fill(leaf int, shape hlo.Shape) (*hlo.Literal, error) {
 	if !shape.IsArray() {
 		return nil, fmt.Errorf("cannot fill a parameter of shape %v", shape)
 	}
@@ -45,12 +65,12 @@ func Fill(kind FillKind, seed uint64, leaf int, shape hlo.Shape) (*hlo.Literal, 
 	if !shape.IsStatic() || shape.ByteSize() == math.MaxInt64 {
 		return nil, fmt.Errorf("cannot fill a parameter of shape %v: its size is not known", shape)
 	}
-	rule, ok := ruleOf(kind, shape)
+	rule, ok := ruleOf(f.Kind, shape)
 	if !ok {
-		return nil, fmt.Errorf("unknown fill %q: want zeros, ones, random, uniform or model", kind)
+		return nil, fmt.Errorf("unknown fill %q: want zeros, ones, random, uniform or model", f.Kind)
 	}
-	rule.base = seed<<48 + uint64(leaf)<<40
-	data := pages.Bytes(shape.ByteSize(), pages.Line)
+	rule.base = f.Seed<<48 + uint64(leaf)<<40
+	data := f.room.Bytes(shape.ByteSize())
 	draws := len(data) / rule.part.ByteSize()
 	workers := min(goruntime.GOMAXPROCS(0), 1+draws/worthWorker)
 	var all sync.WaitGroup

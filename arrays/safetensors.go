@@ -34,7 +34,7 @@ type tensorInfo struct {
 	Offsets [2]int64 `json:"data_offsets"`
 }
 
-// ReadSafetensors reads the arrays of a safetensors file of the given size by their names.
+// ReadSafetensors reads the arrays of a safetensors file of the given size by their names. Small arrays share memory, up to 32 MB of it.
 func ReadSafetensors(r io.ReaderAt, size int64) (map[string]*npz.Array, error) {
 	var length [8]byte
 	if _, err := r.ReadAt(length[:], 0); err != nil {
@@ -54,8 +54,11 @@ func ReadSafetensors(r io.ReaderAt, size int64) (map[string]*npz.Array, error) {
 	}
 	delete(entries, "__metadata__")
 	all := make(map[string]*npz.Array, len(entries))
+	infos := make(map[string]tensorInfo, len(entries))
+	var room pages.Room
 	left := size - 8 - n // arrays do not share bytes, so together they are no larger than the file
-	for _, name := range slices.Sorted(maps.Keys(entries)) {
+	names := slices.Sorted(maps.Keys(entries))
+	for _, name := range names {
 		var info tensorInfo
 		if err := json.Unmarshal(entries[name], &info); err != nil {
 			return nil, fmt.Errorf("safetensors: array %q: %w", name, err)
@@ -64,17 +67,23 @@ func ReadSafetensors(r io.ReaderAt, size int64) (map[string]*npz.Array, error) {
 		if err != nil {
 			return nil, fmt.Errorf("safetensors: array %q: %w", name, err)
 		}
-		if left -= info.Offsets[1] - info.Offsets[0]; left < 0 {
+		if left -= info.bytes(); left < 0 {
 			return nil, fmt.Errorf("safetensors: array %q: its bytes are those of another array", name)
 		}
-		a.Data = pages.Bytes(info.Offsets[1]-info.Offsets[0], pages.Line)
+		room.Expect(info.bytes())
+		infos[name], all[name] = info, a
+	}
+	for _, name := range names {
+		info, a := infos[name], all[name]
+		a.Data = room.Bytes(info.bytes())
 		if _, err := r.ReadAt(a.Data, 8+n+info.Offsets[0]); err != nil && len(a.Data) > 0 {
 			return nil, fmt.Errorf("safetensors: array %q: %w", name, err)
 		}
-		all[name] = a
 	}
 	return all, nil
 }
+
+func (t *tensorInfo) bytes() int64 { return t.Offsets[1] - t.Offsets[0] }
 
 // array checks what the header says against the bytes that there are.
 func (t *tensorInfo) array(bytes int64) (*npz.Array, error) {

@@ -34,6 +34,10 @@ func (c *runCmd) arguments(params []halo.Value, g grid) ([][]*hlo.Literal, error
 			return nil, err
 		}
 	}
+	filler := &arrays.Filler{Kind: arrays.FillKind(c.Fill), Seed: c.Seed}
+	for _, v := range params {
+		filler.Expect(v.Shape)
+	}
 	used := make(map[string]bool)
 	common := make([]*hlo.Literal, len(params)) // for devices without arrays of their own
 	args := make([][]*hlo.Literal, g.devices())
@@ -65,7 +69,7 @@ func (c *runCmd) arguments(params []halo.Value, g grid) ([][]*hlo.Literal, error
 			if a == nil && byName[i].array != nil {
 				a, used[byName[i].key] = byName[i].array, true
 			}
-			if l, err = c.argument(a, i, s); err != nil {
+			if l, err = c.argument(a, filler, i, s); err != nil {
 				if a == nil {
 					err = fmt.Errorf("%w%s", err, strangers(given, params, byName))
 				}
@@ -197,14 +201,14 @@ func (c *runCmd) givenShapes() ([]hlo.Shape, error) {
 	}
 }
 
-func (c *runCmd) argument(given *npz.Array, leaf int, s hlo.Shape) (*hlo.Literal, error) {
+func (c *runCmd) argument(given *npz.Array, filler *arrays.Filler, leaf int, s hlo.Shape) (*hlo.Literal, error) {
 	switch {
 	case given != nil:
 		return arrays.Argument(given, s)
 	case s.IsToken():
 		return hlo.NewLiteral(s, nil)
 	case c.Fill != "":
-		return arrays.Fill(arrays.FillKind(c.Fill), c.Seed, leaf, s)
+		return filler.Fill(leaf, s)
 	case c.Inputs != "" || len(c.Input) > 0 || len(c.Weights) > 0:
 		return nil, errors.New("no value is given; --fill would make one")
 	}

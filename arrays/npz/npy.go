@@ -16,11 +16,11 @@ func ReadNPY(r io.Reader) (Array, error) {
 	if sized, ok := r.(interface{ Len() int }); ok {
 		available = int64(sized.Len())
 	}
-	return readArray(r, available)
+	return readArray(r, available, new(pages.Room))
 }
 
-// readArray reads an array from r, which has the given number of bytes; a negative number is unknown.
-func readArray(r io.Reader, available int64) (Array, error) {
+// readArray reads an array into room from r, which has the given number of bytes; a negative number is unknown.
+func readArray(r io.Reader, available int64, room *pages.Room) (Array, error) {
 	h, err := readHeader(r)
 	if err != nil {
 		return Array{}, err
@@ -33,7 +33,7 @@ func readArray(r io.Reader, available int64) (Array, error) {
 	if available -= h.length; known && size > available {
 		return Array{}, fmt.Errorf("array of shape %v needs %d bytes, but %d are left", h.shape, size, max(0, available))
 	}
-	data, err := readBytes(r, size, known)
+	data, err := readBytes(r, size, known, room)
 	if err != nil {
 		return Array{}, fmt.Errorf("array of shape %v needs %d bytes: %w", h.shape, size, err)
 	}
@@ -46,10 +46,10 @@ func readArray(r io.Reader, available int64) (Array, error) {
 	return Array{Descr: h.item.String(), ItemSize: h.item.size, Shape: h.shape, Data: data}, nil
 }
 
-// readBytes reads exactly n bytes, in growing steps unless their number is known to be true.
-func readBytes(r io.Reader, n int64, known bool) ([]byte, error) {
+// readBytes reads exactly n bytes: into room if their number is known to be true, else in growing steps.
+func readBytes(r io.Reader, n int64, known bool, room *pages.Room) ([]byte, error) {
 	if known {
-		data := pages.Bytes(n, pages.Line)
+		data := room.Bytes(n)
 		_, err := io.ReadFull(r, data)
 		return data, unexpected(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"io"
 	"strings"
+
+	"github.com/gohalo/halo/internal/pages"
 )
 
 const (
@@ -18,7 +20,7 @@ const (
 )
 
 // ReadNPZ reads all arrays of an archive of the given size, in the order of its directory.
-// Checksums are verified.
+// Checksums are verified. Small arrays share memory, up to 32 MB of it.
 func ReadNPZ(r io.ReaderAt, size int64) ([]Named, error) {
 	z, err := zip.NewReader(r, size)
 	if errors.Is(err, zip.ErrFormat) {
@@ -32,6 +34,10 @@ func ReadNPZ(r io.ReaderAt, size int64) ([]Named, error) {
 	}
 	arrays := make([]Named, 0, len(z.File))
 	seen := map[string]bool{}
+	room := new(pages.Room)
+	for _, f := range z.File {
+		room.Expect(int64(f.UncompressedSize64))
+	}
 	for _, f := range z.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
@@ -41,7 +47,7 @@ func ReadNPZ(r io.ReaderAt, size int64) ([]Named, error) {
 			return nil, fmt.Errorf("npz: array %q is given twice", name)
 		}
 		seen[name] = true
-		a, err := readEntry(f)
+		a, err := readEntry(f, room)
 		if err != nil {
 			return nil, fmt.Errorf("npz: array %q: %w", name, err)
 		}
@@ -72,13 +78,13 @@ func plausible(z *zip.Reader, size int64) error {
 	return nil
 }
 
-func readEntry(f *zip.File) (Array, error) {
+func readEntry(f *zip.File, room *pages.Room) (Array, error) {
 	r, err := f.Open()
 	if err != nil {
 		return Array{}, err
 	}
 	defer r.Close()
-	a, err := readArray(r, int64(f.UncompressedSize64))
+	a, err := readArray(r, int64(f.UncompressedSize64), room)
 	if err != nil {
 		return Array{}, err
 	}

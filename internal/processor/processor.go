@@ -3,7 +3,7 @@ package processor
 
 import "sync"
 
-// Zen4 is the family of Zen 4, as [AMDFamily] returns it, and of Zen 3.
+// Zen4 is the family of Zen 4, as [AMDFamily] returns it, and of Zen 3. Zen 5 is of the next.
 const Zen4 = 0x19
 
 // AMDFamily is the family of a processor of AMD, or 0 if another one made it. It is safe for concurrent use.

@@ -27,6 +27,9 @@ var rowFusions = map[string]string{
  v = f32[R] reduce(dd, z), dimensions={1}, to_apply=ADD vt = T[R] convert(v) one = T[] constant(1) ob = T[R] broadcast(one), dimensions={}
  ve = T[R] add(vt, ob) sd = T[R] sqrt(ve) sb = T[R,N] broadcast(sd), dimensions={0} dt = T[R,N] convert(d) h = T[R,N] divide(dt, sb)
  gb = T[R,N] broadcast(g), dimensions={1} o = T[R,N] multiply(h, gb) ROOT r = (T[R,N], f32[R,1], T[R]) tuple(o, mean, sd) }`,
+	"squares": `f32[R] fusion(T[R,N]), kind=kInput, calls={
+ x = T[R,N] parameter(0) w = f32[R,N] convert(x) q = f32[R,N] multiply(w, w) z = f32[] constant(0)
+ ROOT s = f32[R] reduce(q, z), dimensions={1}, to_apply=ADD }`,
 	"moments": `(T[R], T[R], T[R]) fusion(T[R,N]), kind=kInput, calls={
  x = T[R,N] parameter(0) a = T[] constant(3) b = T[] constant(inf) c = T[] constant(-5) n = T[R,N] negate(x)
  s = T[R] reduce(x, a), dimensions={1}, to_apply=SAME_ADD lo = T[R] reduce(n, b), dimensions={1}, to_apply=SAME_MIN
@@ -105,6 +108,21 @@ func testRowCode(t *testing.T, text string) {
 	want := results()
 	restore()
 	assert.Equal(t, want, results(), text)
+}
+
+// TestRowFolds has one pass over rows fold what is computed for them, where there are many and long ones.
+func TestRowFolds(t *testing.T) {
+	for _, size := range []struct {
+		rows, run string
+		passes    bool
+	}{{"32", "256", true}, {"31", "256", false}, {"32", "255", false}, {"700", "4097", true}} {
+		text := rowFusion("squares", "bf16", size.rows, size.run)
+		_, ok := fusedRowFolds(siteOf(t, text))
+		require.Equal(t, size.passes, ok, "%s rows of %s", size.rows, size.run)
+		kernelCase{text: text, small: true, tol: 2e-5}.check(t)
+	}
+	_, ok := fusedRowFolds(siteOf(t, rowFusion("moments", "f32", "700", "4097")))
+	require.False(t, ok, "several results")
 }
 
 // TestRowPassesRefuse what reads other rows than its own: their values may not be there.

@@ -1,0 +1,27 @@
+package kernels
+
+import (
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime"
+)
+
+const (
+	// leastFoldedRow is how many elements a row has for which the passes over rows pay that keep what they fold in registers. What is computed in tiles, which are folded then, goes
+	// through the nearest cache once more, but a row ends with fewer steps.
+	leastFoldedRow = 256
+	// leastFoldedRows is how many rows are enough for all workers. Of fewer, parts of a row are folded by each.
+	leastFoldedRows = 32
+)
+
+// fusedRowFolds serves fusions that compute the elements of long rows and fold them, as sums of squares: one pass over rows without another one behind it.
+func fusedRowFolds(s *site) (runtime.Bound, bool) {
+	c, ok := s.m.Computation(s.in.Callee(0))
+	if !ok || c.Root().Opcode() != hlo.OpReduce || !isRowFold(s.m, c.Root()) {
+		return runtime.Bound{}, false
+	}
+	x, rows := c.Root().OperandInstr(0), c.Root().Shape().NumElements()
+	if x.Opcode() == hlo.OpParameter || rows < leastFoldedRows || x.Shape().NumElements() < leastFoldedRow*rows {
+		return runtime.Bound{}, false
+	}
+	return fusedRows(s)
+}
