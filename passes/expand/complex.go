@@ -18,7 +18,7 @@ var complexFunctions = map[hlo.Opcode]func(p parts, a, b hlo.InstrID) (re, im hl
 // ComplexFunctions lets loops compute what else would be left to the evaluator.
 var ComplexFunctions = expander("complex-function-expander", `sign, tanh, tan and exponential-minus-one of complex numbers, power of c128 → functions of their parts
 
-Nothing overflows, and nothing cancels that does not in the function itself: the modulus of sign is taken of scaled parts, and both parts of tanh are quotients by a sum of
+Nothing overflows, and nothing cancels that does not in the function itself: the modulus of sign is taken of scaled parts, if they are f32, and both parts of tanh are quotients by a sum of
 squares, of which e^(2|a|) is a factor. Powers of c64 stay: their roundings are those of XLA's compiler, which large powers magnify.`,
 	func(in hlo.Instruction) bool {
 		s := in.Shape()
@@ -52,16 +52,17 @@ func (p parts) mul(x, y hlo.InstrID) hlo.InstrID { return p.Binary(hlo.OpMultipl
 
 func (p parts) add(x, y hlo.InstrID) hlo.InstrID { return p.Binary(hlo.OpAdd, x, y) }
 
-// sign is z / |z|, and 0 of 0. The scale keeps the modulus of the largest numbers finite, and that of the smallest precise.
+// sign is z / |z|, and 0 of 0. The scale keeps the modulus of the largest numbers of f32 finite, and that of the smallest precise; that of the
+// largest of f64 overflows, as it does in XLA and in the evaluator, whose f32 are computed in f64.
 func (p parts) sign(a, b hlo.InstrID) (re, im hlo.InstrID) {
-	large := 0x1p64
-	if p.typ == hlo.F64 {
-		large = 0x1p512
+	zero := p.fill(0)
+	if p.typ == hlo.F32 {
+		const large = 0x1p64
+		limit := p.fill(large)
+		most := p.Binary(hlo.OpMaximum, p.Unary(hlo.OpAbs, a), p.Unary(hlo.OpAbs, b))
+		scale := p.Select(p.Compare(hlo.LT, most, p.fill(1/large)), limit, p.Select(p.Compare(hlo.GT, most, limit), p.fill(1/large), p.fill(1)))
+		a, b = p.mul(a, scale), p.mul(b, scale)
 	}
-	zero, limit := p.fill(0), p.fill(large)
-	most := p.Binary(hlo.OpMaximum, p.Unary(hlo.OpAbs, a), p.Unary(hlo.OpAbs, b))
-	scale := p.Select(p.Compare(hlo.LT, most, p.fill(1/large)), limit, p.Select(p.Compare(hlo.GT, most, limit), p.fill(1/large), p.fill(1)))
-	a, b = p.mul(a, scale), p.mul(b, scale)
 	modulus := p.Unary(hlo.OpAbs, p.Binary(hlo.OpComplex, a, b))
 	none := p.Compare(hlo.EQ, modulus, zero)
 	return p.Select(none, zero, p.Binary(hlo.OpDivide, a, modulus)), p.Select(none, zero, p.Binary(hlo.OpDivide, b, modulus))

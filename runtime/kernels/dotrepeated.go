@@ -6,14 +6,20 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/native"
 )
 
 // dotWithoutSums serves dots of complex numbers that contract nothing, as the elementwise product of both operands repeated along each other's free axes. There is nothing to add
-// up, for which the numbers would be written as their parts first.
+// up, for which the numbers would be written as their parts first. Those of c64 are still better multiplied as parts, in f32, unless rows of the result are whole pages apart, which
+// share places in the cache.
 func dotWithoutSums(s *site) (runtime.Bound, bool) {
 	a := hlo.AttrsOf[hlo.DotAttrs](s.in)
 	out := s.in.Shape()
 	if t := out.Type(); !t.IsComplex() || s.shape(0).Type() != t || s.shape(1).Type() != t || len(a.LHSContracting) > 0 || out.NumElements() == 0 {
+		return runtime.Bound{}, false
+	}
+	_, _, free := matrixOf(s.shape(1), a.RHSBatch, nil)
+	if row := productOver(free, s.shape(1).Dimensions()) * out.Type().ByteSize(); out.Type() == hlo.C64 && row%native.Page != 0 {
 		return runtime.Bound{}, false
 	}
 	zero, err := hlo.NewLiteral(hlo.MakeShape(out.Type()).WithDefaultLayout(), make([]byte, out.Type().ByteSize()))

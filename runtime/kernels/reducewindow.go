@@ -211,6 +211,10 @@ func (r *windowReduction[T]) scans(f *runtime.TensorFrame, lo, hi int) {
 			at += (n - 1) * stride
 			step = -stride
 		}
+		if r.fold.running != nil && step == 1 {
+			r.fold.running(out[at:][:n], x[at:][:n], init)
+			continue
+		}
 		if r.run == 1 {
 			v := init
 			for range n {
