@@ -89,16 +89,18 @@ func (p parts) tan(a, b hlo.InstrID) (re, im hlo.InstrID) {
 	return im, p.Unary(hlo.OpNegate, re)
 }
 
-// expm1 is (e^a - 1) cos b - 2 sin² b/2 + i e^a sin b. Where e^a overflows, the product with a sine or cosine may not.
+// expm1 is (e^a - 1) cos b - 2 sin² b/2 + i e^a sin b. Where e^a overflows, the product with a sine or cosine may not; of f32 it is what
+// the evaluator says, which computes in f64.
 func (p parts) expm1(a, b hlo.InstrID) (re, im hlo.InstrID) {
 	zero, half := p.fill(0), p.fill(0.5)
 	e, less := p.Unary(hlo.OpExponential, a), p.Unary(hlo.OpExponentialMinusOne, a)
 	s, c, h := p.Unary(hlo.OpSine, b), p.Unary(hlo.OpCosine, b), p.Unary(hlo.OpSine, p.mul(b, half))
-	root := p.Unary(hlo.OpExponential, p.mul(a, half))
-	over := p.Compare(hlo.EQ, e, p.fill(math.Inf(1)))
-	re = p.Binary(hlo.OpSubtract, p.mul(less, c), p.mul(p.fill(2), p.mul(h, h)))
-	re = p.Select(over, p.mul(p.mul(root, c), root), re)
-	im = p.Select(over, p.mul(p.mul(root, s), root), p.mul(e, s))
+	re, im = p.Binary(hlo.OpSubtract, p.mul(less, c), p.mul(p.fill(2), p.mul(h, h))), p.mul(e, s)
+	if p.typ == hlo.F32 {
+		root := p.Unary(hlo.OpExponential, p.mul(a, half))
+		over := p.Compare(hlo.EQ, e, p.fill(math.Inf(1)))
+		re, im = p.Select(over, p.mul(p.mul(root, c), root), re), p.Select(over, p.mul(p.mul(root, s), root), im)
+	}
 	flat := p.Compare(hlo.EQ, b, zero)
 	return p.Select(flat, less, re), p.Select(flat, zero, im)
 }
