@@ -93,7 +93,7 @@ var shapeRules = []*pass.RewriteRule{
 	rule("E26s", "sort of a broadcast scalar → broadcast of the scalar", ofRepeatedScalar, hlo.OpSort),
 	{ID: "E27", Doc: "op(broadcast(x), broadcast(y), …) → broadcast(op(x, y, …)), elementwise", Root: elementwiseOps(), Operands: [][]hlo.Opcode{broadcasts, broadcasts, broadcasts}, Rewrite: sinkBroadcast},
 	rule("E29", "copy that keeps the layout → operand", func(in hlo.Instruction) (pass.Expr, bool) {
-		if x := in.OperandInstr(0); x.Shape().Equal(in.Shape()) && in.Shape().IsArray() {
+		if x := in.OperandInstr(0); x.Shape().Equal(in.Shape()) && (in.Shape().IsArray() || in.Shape().IsTuple()) {
 			return use(x)
 		}
 		return no()

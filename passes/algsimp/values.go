@@ -27,9 +27,9 @@ var valueRules = []*pass.RewriteRule{
 		}
 		return pass.Fill(in.Shape(), l), true
 	}, hlo.OpConstant),
-	rule("H25", "constant 0, k, 2k, … → iota · k", func(in hlo.Instruction) (pass.Expr, bool) {
+	rule("H25", "constant 0, k, 2k, … → iota · k; floats 0, 1, 2, … → iota", func(in hlo.Instruction) (pass.Expr, bool) {
 		l, t := in.Literal(), in.Shape().Type()
-		if l == nil || l.IsElided() || in.Shape().Rank() != 1 || in.Shape().Dim(0) < 2 || !t.IsInteger() || t.Bits() < 8 {
+		if l == nil || l.IsElided() || in.Shape().Rank() != 1 || in.Shape().Dim(0) < 2 || t.Bits() < 8 || !t.IsInteger() && !t.IsFloat() {
 			return no()
 		}
 		width, n := t.ByteSize(), int(in.Shape().Dim(0))
@@ -41,16 +41,24 @@ var valueRules = []*pass.RewriteRule{
 		}
 		step, mask := element(1), ^uint64(0)>>(64-8*width)
 		for i := range n {
-			if element(i) != uint64(i)*step&mask {
+			want := uint64(i) * step & mask
+			if t.IsFloat() {
+				exact, ok := scalar.Of(t, float64(i))
+				if !ok {
+					return no()
+				}
+				want, _ = scalar.Bits(exact)
+			}
+			if element(i) != want {
 				return no()
 			}
 		}
 		iota := pass.New(hlo.OpIota, in.Shape(), &hlo.IotaAttrs{})
-		switch step {
-		case 0:
-			return no() // H24
-		case 1:
+		switch {
+		case t.IsFloat() || step == 1:
 			return iota, true
+		case step == 0:
+			return no() // H24
 		}
 		return same(in, hlo.OpMultiply, iota, pass.Fill(in.Shape(), scalar.FromBits(t, step)))
 	}, hlo.OpConstant),

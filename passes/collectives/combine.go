@@ -105,11 +105,11 @@ type candidate struct {
 
 // next finds a set to merge: the first that is not done and others like it. Those that it has tried are marked done.
 func (b *combiner) next(ctx *pass.Context, m hlo.Module, c hlo.Computation, done map[hlo.InstrID]bool) []hlo.InstrID {
-	deps, windows := analysis.FindDependencies(c), analysis.FindWindows(c)
+	deps, windows, parts := analysis.FindDependencies(c), analysis.FindWindows(c), findDomains(c)
 	var all []candidate
 	isCandidate := make([]bool, len(deps.Order))
 	for i, in := range deps.Order {
-		if key, ok := b.keyOf(m, in, done); ok {
+		if key, ok := b.keyOf(m, in, parts, done); ok {
 			isCandidate[i] = true
 			all = append(all, candidate{i, key, bytesOf(in)})
 		}
@@ -160,7 +160,7 @@ func (b *combiner) next(ctx *pass.Context, m hlo.Module, c hlo.Computation, done
 	return nil
 }
 
-func (b *combiner) keyOf(m hlo.Module, in hlo.Instruction, done map[hlo.InstrID]bool) (string, bool) {
+func (b *combiner) keyOf(m hlo.Module, in hlo.Instruction, parts domains, done map[hlo.InstrID]bool) (string, bool) {
 	if in.Opcode() != b.op || done[in.ID()] || in.NumOperands() != 1 || !in.Shape().IsArray() {
 		return "", false
 	}
@@ -169,15 +169,11 @@ func (b *combiner) keyOf(m hlo.Module, in hlo.Instruction, done map[hlo.InstrID]
 		return "", false
 	}
 	f := factsOf(m, in)
-	domain := ""
-	if c := in.Common(); c != nil && c.Sharding != nil {
-		domain = c.Sharding.String()
-	}
 	groups := ""
 	if f.groups != nil {
 		groups = f.groups.String()
 	}
-	return strings.Join([]string{key, keyOf(in), fmt.Sprint(f.channel.Set, f.global, f.constrain, f.pairs), groups, domain}, "|"), true
+	return strings.Join([]string{key, keyOf(in), fmt.Sprint(f.channel.Set, f.global, f.constrain, f.pairs, parts[in.ID()]), groups}, "|"), true
 }
 
 func bytesOf(in hlo.Instruction) (n int64) {
@@ -295,20 +291,34 @@ func plainCommon(c *hlo.Common) *hlo.Common {
 	return &hlo.Common{Metadata: c.Metadata, Sharding: c.Sharding}
 }
 
-// joined is the attributes of the merged one: those of the first, with the names of all.
-func joined(c hlo.CompEdit, set []hlo.InstrID) *hlo.Common {
-	first := c.At(set[0]).Common()
-	if first == nil {
+// joinedShardings is the shardings of the parts of the merged one; those without are replicated, if one has any.
+func joinedShardings(c hlo.CompEdit, set []hlo.InstrID) *hlo.Sharding {
+	parts, some := make([]*hlo.Sharding, len(set)), false
+	for i, id := range set {
+		parts[i] = &hlo.Sharding{Kind: hlo.ShardingReplicated}
+		if own := c.At(id).Common(); own != nil && own.Sharding != nil {
+			if own.Sharding.Kind == hlo.ShardingTuple {
+				return nil
+			}
+			parts[i], some = own.Sharding, true
+		}
+	}
+	if !some {
 		return nil
 	}
-	common := &hlo.Common{FrontendAttributes: first.FrontendAttributes, BackendConfig: first.BackendConfig, Metadata: first.Metadata}
-	if first.Sharding != nil && first.Sharding.Kind != hlo.ShardingTuple {
-		parts := make([]*hlo.Sharding, len(set))
-		for i, id := range set {
-			parts[i] = c.At(id).Common().Sharding
+	return &hlo.Sharding{Kind: hlo.ShardingTuple, Elements: parts}
+}
+
+// joined is the attributes of the merged one: those of the first, with the names of all.
+func joined(c hlo.CompEdit, set []hlo.InstrID) *hlo.Common {
+	first, shardings := c.At(set[0]).Common(), joinedShardings(c, set)
+	if first == nil {
+		if shardings == nil {
+			return nil
 		}
-		common.Sharding = &hlo.Sharding{Kind: hlo.ShardingTuple, Elements: parts}
+		return &hlo.Common{Sharding: shardings}
 	}
+	common := &hlo.Common{FrontendAttributes: first.FrontendAttributes, BackendConfig: first.BackendConfig, Metadata: first.Metadata, Sharding: shardings}
 	if first.Metadata == nil {
 		return common
 	}

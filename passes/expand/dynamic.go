@@ -37,11 +37,11 @@ var DynamicDimensionSimplifier = &pass.Pass{
 	Name: "dynamic-dimension-simplifier",
 	Doc: `simplify the arithmetic of sizes: small integers that are put together, cut apart and reshaped
 
-It looks at s32 of at most one dimension. Concatenations of concatenations become one, a slice of one operand that was concatenated is that operand, a reshape of a reshape or of a broadcast to the shape
-before them is their operand, and a conversion to the same type goes.`,
+Concatenations of concatenations become one, a slice of one operand that was concatenated is that operand, a reshape of a reshape or of a broadcast to the shape
+before them is their operand, and a reshape to the same shape and a conversion to the same type go. Sizes are s32, but the same holds for every type.`,
 	Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 		for in := range m.MustComputation(c.ID()).PostOrder() {
-			if !c.Has(in.ID()) || !in.Shape().IsArray() || in.Shape().Type() != hlo.S32 || !in.Shape().IsStatic() || c.At(in.ID()).NumOperands() == 0 {
+			if !c.Has(in.ID()) || !in.Shape().IsArray() || !in.Shape().IsStatic() || c.At(in.ID()).NumOperands() == 0 {
 				continue
 			}
 			now := c.At(in.ID())
@@ -86,13 +86,13 @@ func flatter(in hlo.Instruction) (operands []hlo.InstrID, ok bool) {
 func sameSize(in hlo.Instruction) hlo.InstrID {
 	x := in.OperandInstr(0)
 	switch {
-	case in.Opcode() == hlo.OpConvert && x.Shape().EqualIgnoringLayout(in.Shape()):
+	case in.Opcode() == hlo.OpConvert && x.Shape().Equal(in.Shape()):
 		return x.ID()
-	case in.Opcode() == hlo.OpReshape && x.Shape().EqualIgnoringLayout(in.Shape()):
+	case in.Opcode() == hlo.OpReshape && x.Shape().Equal(in.Shape()):
 		return x.ID()
-	case in.Opcode() == hlo.OpReshape && (x.Opcode() == hlo.OpReshape || x.Opcode() == hlo.OpBroadcast) && in.Shape().Rank() == 0 && x.OperandInstr(0).Shape().EqualIgnoringLayout(in.Shape()):
+	case in.Opcode() == hlo.OpReshape && (x.Opcode() == hlo.OpReshape || x.Opcode() == hlo.OpBroadcast) && in.Shape().Rank() == 0 && x.OperandInstr(0).Shape().Equal(in.Shape()):
 		return x.Operand(0)
-	case in.Opcode() == hlo.OpReshape && x.Opcode() == hlo.OpReshape && x.OperandInstr(0).Shape().EqualIgnoringLayout(in.Shape()):
+	case in.Opcode() == hlo.OpReshape && x.Opcode() == hlo.OpReshape && x.OperandInstr(0).Shape().Equal(in.Shape()):
 		return x.Operand(0)
 	case in.Opcode() == hlo.OpSlice && x.Opcode() == hlo.OpConcatenate && in.Shape().Rank() == 1:
 		part, place := hlo.AttrsOf[hlo.SliceAttrs](in).Slice[0], int64(0)

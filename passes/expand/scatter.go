@@ -10,8 +10,8 @@ import (
 // ScatterSimplifier gives every scatter one form.
 var ScatterSimplifier = expander("scatter-simplifier", `bring scatter into one form
 
-Indices become a list of vectors, s32[N, k], for the first k dimensions of the array in their order; updates have that list first and the window behind it, whole. What the scatter
-had otherwise is done by reshapes and transposes around it.`, func(in hlo.Instruction) bool {
+Indices become a list of vectors, s32[N, k]; updates have that list first and the window behind it, whole. What the scatter had otherwise is done by reshapes and transposes of indices
+and updates. The arrays, which may be large, stay as they are, and so does which of their dimensions the vectors are for.`, func(in hlo.Instruction) bool {
 	return in.Opcode() == hlo.OpScatter && staticArrays(in) && len(hlo.AttrsOf[hlo.ScatterAttrs](in).InputBatchingDims) == 0 && !simpleScatter(in)
 }, simplerScatter)
 
@@ -19,7 +19,7 @@ had otherwise is done by reshapes and transposes around it.`, func(in hlo.Instru
 func simpleScatter(in hlo.Instruction) bool {
 	a, n := hlo.AttrsOf[hlo.ScatterAttrs](in), in.NumOperands()/2
 	indices, updates := in.OperandInstr(n).Shape(), in.OperandInstr(n+1).Shape()
-	return int(a.IndexVectorDim) == indices.Rank()-1 && updates.Rank()-len(a.UpdateWindowDims) == 1 && leads(a.ScatterDimsToOperandDims) &&
+	return int(a.IndexVectorDim) == indices.Rank()-1 && updates.Rank()-len(a.UpdateWindowDims) == 1 &&
 		!slices.Contains(a.UpdateWindowDims, 0) && slices.IsSorted(a.UpdateWindowDims) && len(a.InsertedWindowDims) == 0
 }
 
@@ -38,6 +38,7 @@ func vectors(at emit.At, indices hlo.InstrID, vector int64) hlo.InstrID {
 	dims := slices.Clone(at.Shape(indices).Dimensions())
 	if int(vector) == len(dims) {
 		dims = append(dims, 1)
+		indices = at.Reshape(indices, dims...)
 	} else {
 		perm := append(others(len(dims), []int64{vector}), vector)
 		indices = at.Transpose(indices, perm...)
@@ -59,8 +60,12 @@ func windows(at emit.At, updates hlo.InstrID, a *hlo.ScatterAttrs, array hlo.Sha
 	for _, d := range scattered {
 		n *= s.Dim(int(d))
 	}
-	dims := append([]int64{n}, windowSizes(a, array, s)...)
-	return at.Reshape(at.Transpose(updates, append(scattered, a.UpdateWindowDims...)...), dims...)
+	list := []int64{n}
+	for _, d := range a.UpdateWindowDims {
+		list = append(list, s.Dim(int(d)))
+	}
+	updates = at.Reshape(at.Transpose(updates, append(scattered, a.UpdateWindowDims...)...), list...)
+	return at.Reshape(updates, append([]int64{n}, windowSizes(a, array, s)...)...)
 }
 
 // windowSizes is the size of a scatter's window along each axis of the array.
@@ -80,39 +85,14 @@ func windowSizes(a *hlo.ScatterAttrs, array, updates hlo.Shape) (sizes []int64) 
 func simplerScatter(at emit.At, in hlo.Instruction) hlo.InstrID {
 	spec, a, n := emit.Again(in), hlo.AttrsOf[hlo.ScatterAttrs](in), in.NumOperands()/2
 	array := in.OperandInstr(0).Shape()
-	k := len(a.ScatterDimsToOperandDims)
-	perm := append(slices.Clone(a.ScatterDimsToOperandDims), others(array.Rank(), a.ScatterDimsToOperandDims)...)
-	moved, back := []int64{0}, make([]int64, len(perm))
-	for i, p := range perm {
-		moved = append(moved, p+1)
-		back[p] = int64(i)
-	}
 	for i := range n {
-		spec.Operands[i] = at.Transpose(spec.Operands[i], perm...)
-		spec.Operands[n+1+i] = at.Transpose(windows(at, spec.Operands[n+1+i], &a, array), moved...)
+		spec.Operands[n+1+i] = windows(at, spec.Operands[n+1+i], &a, array)
 	}
 	spec.Operands[n] = vectors(at, spec.Operands[n], a.IndexVectorDim)
-	a.UpdateWindowDims, a.InsertedWindowDims, a.ScatterDimsToOperandDims, a.IndexVectorDim = slices.Sorted(slices.Values(moved[1:])), []int64{}, nil, 1
-	for i := range int64(k) {
-		a.ScatterDimsToOperandDims = append(a.ScatterDimsToOperandDims, i)
+	a.UpdateWindowDims, a.InsertedWindowDims, a.IndexVectorDim = nil, []int64{}, 1
+	for i := range int64(array.Rank()) {
+		a.UpdateWindowDims = append(a.UpdateWindowDims, i+1)
 	}
-	var shapes []hlo.Shape
-	for i := range n {
-		shapes = append(shapes, at.Shape(spec.Operands[i]).WithoutLayout())
-	}
-	spec.Attrs, spec.Shape, spec.Name = &a, hlo.MakeTuple(shapes...), ""
-	spec.Common = at.Common
-	if !in.Shape().IsTuple() {
-		spec.Shape = shapes[0]
-		return at.Transpose(at.Spec(spec), back...)
-	}
-	scattered := at.Spec(spec)
-	if slices.IsSorted(perm) {
-		return scattered
-	}
-	parts := make([]hlo.InstrID, n)
-	for i := range parts {
-		parts[i] = at.Transpose(at.Element(scattered, i), back...)
-	}
-	return at.Tuple(parts...)
+	spec.Attrs, spec.Name, spec.Common = &a, "", at.Common
+	return at.Spec(spec)
 }

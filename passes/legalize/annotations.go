@@ -13,14 +13,14 @@ var ShardingRemover = &pass.Pass{
 	About: []hlo.Opcode{hlo.OpCustomCall},
 	Doc: `replace custom calls that only carry a sharding by their operand, in programs for one partition
 
-These are Sharding, the conversions between the shape of a shard and of the whole, and their names in Shardy. With one partition a shard is the whole. Programs for several stay as they
+These are Sharding, the conversions between the shape of a shard and of the whole, and their names in Shardy, and the barriers that stop shardings. With one partition a shard is the whole. Programs for several stay as they
 are, and so do calls that change the shape.`,
 	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 		if m.Config().NumPartitions > 1 {
 			return nil
 		}
 		return dropAnnotations(ctx, m, c, "Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LocalToGlobalShape", "GlobalToLocalShape",
-			"xla.sdy.Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.LocalToGlobalShape", "xla.sdy.GlobalToLocalShape")
+			"xla.sdy.Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.LocalToGlobalShape", "xla.sdy.GlobalToLocalShape", "ShardBarrierFrom", "ShardBarrierTo")
 	},
 }
 

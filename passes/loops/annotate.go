@@ -1,7 +1,9 @@
 package loops
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,24 +22,38 @@ var TripCountAnnotator = &pass.Pass{
 
 	backend_config={"known_trip_count":{"n":"12"},"known_init_step":{"init":"0","step":"1"},"known_induction_variable":{"tuple_index":"0"}}
 
-Cost estimates and schedulers read it. What reads the counter after the loop becomes the constant with which that ends. A loop with another configuration of its own keeps that, as does one with a count already.`,
-	Lent: true, Local: func(ctx *pass.Context, _ hlo.Module, c hlo.CompEdit) error {
+Cost estimates and schedulers read it. What reads the counter after the loop becomes the constant with which that ends. Of a loop whose condition depends on one part of the
+state, and that on itself alone, but not by adding a constant, this says which part it is, and how many rounds there are if they are integers and no more than 127. A loop with another configuration of its own keeps that; one that says
+something else of its rounds than what is found is corrected.`,
+	Lent: true, Local: func(ctx *pass.Context, m hlo.Module, c hlo.CompEdit) error {
 		callees := analysis.Now(c.Editor())
 		for in := range pass.EachOf(c, hlo.OpWhile) {
-			if in.Common() != nil && strings.TrimSpace(in.Common().BackendConfig) != "" {
+			has, free := loopConfig(in)
+			if !free {
 				continue
 			}
-			l, ok := analysis.FindLoop(callees, in)
-			if !ok || !ctx.Spend("annotate") {
+			l, counts := analysis.FindLoop(callees, in)
+			config := tripConfig(l)
+			if !counts {
+				other, counted, ok := inductionConfig(ctx, m, callees, in)
+				if !ok || has != "" && !counted {
+					continue
+				}
+				config = other
+			}
+			if saysSame(has, config) || !ctx.Spend("annotate") {
 				continue
 			}
 			common := hlo.Common{}
 			if in.Common() != nil {
 				common = *in.Common()
 			}
-			common.BackendConfig = tripConfig(l)
+			common.BackendConfig = config
 			c.Instr(in.ID()).SetCommon(&common)
 			ctx.Count("loops", 1)
+			if !counts {
+				continue
+			}
 			if err := forwardFinal(ctx, c, c.At(in.ID()), l); err != nil {
 				return err
 			}
@@ -50,6 +66,38 @@ Cost estimates and schedulers read it. What reads the counter after the loop bec
 func tripConfig(l analysis.Loop) string {
 	return fmt.Sprintf(`{"known_trip_count":{"n":"%d"},"known_init_step":{"init":"%d","step":"%d"},"known_induction_variable":{"tuple_index":"%d"}}`,
 		l.Trip, l.First, l.Step, l.Induction)
+}
+
+// loopConfig is the configuration of a loop; false if it says anything else than how the loop counts.
+func loopConfig(while hlo.Instruction) (string, bool) {
+	c := while.Common()
+	if c == nil || strings.TrimSpace(c.BackendConfig) == "" {
+		return "", true
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal([]byte(c.BackendConfig), &fields) != nil {
+		return "", false
+	}
+	for key := range fields {
+		if !strings.HasPrefix(key, "known_") && key != "dynamic_variables" {
+			return "", false
+		}
+	}
+	return c.BackendConfig, true
+}
+
+// saysSame reports whether a configuration has all fields of another, as they are there.
+func saysSame(has, want string) bool {
+	var a, b map[string]any
+	if json.Unmarshal([]byte(has), &a) != nil || json.Unmarshal([]byte(want), &b) != nil {
+		return false
+	}
+	for key, v := range b {
+		if !reflect.DeepEqual(a[key], v) {
+			return false
+		}
+	}
+	return true
 }
 
 // What a configuration says about parts of the state by number: halo's own, and XLA's list of further counters.

@@ -43,7 +43,8 @@ const simplifierDoc = `remove loops that run once or never, and parts of the sta
 
 A loop whose condition is false at once is its input; one of a single round is its body. A part of the state is dead if nothing looks at it after the
 loop, and if neither the condition nor any other part depends on it. What is looked at after the loop of a part that no round changes is its first value; of
-parts that are the same value in every round, and of those that are the same constant, one is enough, or none. Of several parts to which each round adds a constant,
+parts that are the same value in every round, and of those that are the same constant, one is enough, or none. What no round changes of a first state that is a scalar
+constant is that constant wherever body and condition read it. Of several parts to which each round adds a constant,
 one that counts the rounds is enough. Tuples in the state are taken apart. Loops that hand asynchronous work from
 round to round stay, and those of one round that communicate.`
 
@@ -85,7 +86,11 @@ func simplifyLoops(ctx *pass.Context, m hlo.Module, compares, merge bool) (hlo.M
 			if err := dropDead(ctx, e, m, ce, in, effects); err != nil {
 				return m, err
 			}
-			if !merge || !ce.Has(in.ID()) || e.View(before.ID()) != before { // one after the other: what is there is read as it was
+			if !ce.Has(in.ID()) || e.View(before.ID()) != before { // one after the other: what is there is read as it was
+				continue
+			}
+			propagateScalars(ctx, e, ce.At(in.ID()))
+			if !merge || e.View(before.ID()) != before {
 				continue
 			}
 			if err := mergeCounters(ctx, e, ce, ce.At(in.ID())); err != nil {

@@ -39,7 +39,7 @@ const cseDoc = `compute equal expressions once
 Two instructions are equal if opcode, attributes, shape, operands and what they call are; operands of commutative ops may be exchanged, and
 equal computations may have two names.
 Constants are equal by their bits: zero is not minus zero, and a constant whose value a dump leaves out equals no other. Instructions with side effects, random ones, and those with control
-dependencies are left alone, and so are asynchronous ones: each start begins work of its own. What stands for another waits for no done that the
+dependencies are left alone, and so are asynchronous ones: each start begins work of its own, and collectives on channels. What stands for another waits for no done that the
 other did not wait for.`
 
 func cse(o pass.Options, layouts, anyControl bool) *pass.Pass {
@@ -317,9 +317,15 @@ func (t *twins) of(id hlo.CompID) hlo.CompID {
 	return id
 }
 
-// mergeable leaves a constant alone whose value a dump leaves out: it may be another one's, or not.
+// mergeable leaves a constant alone whose value a dump leaves out: it may be another one's, or not. A buffer is a place in memory, so that two are not one.
 func mergeable(in hlo.Instruction, effects *analysis.SideEffects, anyControl bool) bool {
-	return effects.Pure(in) && (anyControl || in.NumControlPredecessors()+in.NumControlSuccessors() == 0) && !elided(in)
+	return (effects.Pure(in) || ownCollective(in, effects)) && (anyControl || in.NumControlPredecessors()+in.NumControlSuccessors() == 0) && !elided(in) && !in.Shape().IsBuffer()
+}
+
+// ownCollective reports a collective without a channel: it joins executions of this program, which all lose the same one.
+func ownCollective(in hlo.Instruction, effects *analysis.SideEffects) bool {
+	t := hlo.Info(in.Opcode()).Traits
+	return t.Has(hlo.TraitCollective) && t&(hlo.TraitRandom|hlo.TraitAsyncStart|hlo.TraitAsyncDone|hlo.TraitTokens) == 0 && !effects.Needed(in)
 }
 
 // elided reports whether an instruction is a constant whose value a dump leaves out.

@@ -11,8 +11,8 @@ import (
 // GatherSimplifier gives every gather one form.
 var GatherSimplifier = rewriting("gather-simplifier", `bring gather into one form
 
-Indices become a list of vectors, f32[M, n], for the first n dimensions of the operand in their order; the result has that list first and the slice behind it, whole. What the gather had otherwise is done
-by reshapes and transposes around it.`,
+Indices become a list of vectors, s32[M, n]; the result has that list first and the slice behind it, whole. What the gather had otherwise is done by reshapes and transposes of the indices
+and of the result. The operand, which may be large, stays as it is, and so does which of its dimensions the vectors are for.`,
 	&pass.RewriteRule{ID: "form", Doc: "gather → gather of a list of index vectors, reshaped", Root: []hlo.Opcode{hlo.OpGather}, Rewrite: oneForm})
 
 func oneForm(in hlo.Instruction) (pass.Expr, bool) {
@@ -28,8 +28,7 @@ func oneForm(in hlo.Instruction) (pass.Expr, bool) {
 		return pass.Fill(in.Shape(), scalar.FromBits(t, 0)), !t.IsComplex()
 	}
 	n := len(a.SliceSizes)
-	if indices.Shape().Rank() == 2 && a.IndexVectorDim == 1 && len(a.CollapsedSliceDims) == 0 && slices.Equal(a.OffsetDims, counted(1, n)) &&
-		slices.Equal(a.StartIndexMap, counted(0, len(a.StartIndexMap))) {
+	if indices.Shape().Rank() == 2 && a.IndexVectorDim == 1 && len(a.CollapsedSliceDims) == 0 && slices.Equal(a.OffsetDims, counted(1, n)) {
 		return pass.Expr{}, false
 	}
 	// Indices with their vectors last, then as a list.
@@ -53,38 +52,23 @@ func oneForm(in hlo.Instruction) (pass.Expr, bool) {
 	if len(dims) != 2 {
 		list = reshapeTo(list, []int64{m, dims[len(dims)-1]})
 	}
-	// Component i of a vector is for axis i of the operand.
-	order := slices.Clone(a.StartIndexMap)
-	for _, axis := range counted(0, n) {
-		if !slices.Contains(a.StartIndexMap, axis) {
-			order = append(order, axis)
-		}
-	}
-	from, sizes, back := pass.Use(x), make([]int64, n), make([]int64, n+1)
-	for i, axis := range order {
-		sizes[i], back[axis+1] = a.SliceSizes[axis], int64(i)+1
-	}
-	if !slices.IsSorted(order) {
-		moved := make([]int64, n)
-		for i, axis := range order {
-			moved[i] = x.Shape().Dim(int(axis))
-		}
-		from = pass.New(hlo.OpTranspose, arrayOf(x.Shape().Type(), moved), &hlo.DimensionsAttrs{Dimensions: order}, from)
-	}
-	attrs := &hlo.GatherAttrs{OffsetDims: counted(1, n), CollapsedSliceDims: []int64{}, StartIndexMap: counted(0, len(a.StartIndexMap)), IndexVectorDim: 1,
-		SliceSizes: sizes, IndicesAreSorted: a.IndicesAreSorted}
-	e := pass.New(hlo.OpGather, arrayOf(t, append([]int64{m}, sizes...)), attrs, from, list)
-	if !slices.IsSorted(order) {
-		e = pass.New(hlo.OpTranspose, arrayOf(t, append([]int64{m}, a.SliceSizes...)), &hlo.DimensionsAttrs{Dimensions: back}, e)
-	}
-	// The batch axes again, without the collapsed ones of the slice, each at its place.
-	whole := slices.Clone(batch)
+	attrs := &hlo.GatherAttrs{OffsetDims: counted(1, n), CollapsedSliceDims: []int64{}, StartIndexMap: a.StartIndexMap, IndexVectorDim: 1,
+		SliceSizes: a.SliceSizes, IndicesAreSorted: a.IndicesAreSorted}
+	e := pass.New(hlo.OpGather, arrayOf(t, append([]int64{m}, a.SliceSizes...)), attrs, pass.Use(x), list)
+	// Without the collapsed axes of the slice, and then with the batch axes again, each at its place.
+	var kept []int64
 	for i, size := range a.SliceSizes {
 		if !slices.Contains(a.CollapsedSliceDims, int64(i)) {
-			whole = append(whole, size)
+			kept = append(kept, size)
 		}
 	}
-	e = reshapeTo(e, whole)
+	if len(kept) < n {
+		e = reshapeTo(e, append([]int64{m}, kept...))
+	}
+	whole := append(slices.Clone(batch), kept...)
+	if len(batch) != 1 {
+		e = reshapeTo(e, whole)
+	}
 	perm := make([]int64, len(whole))
 	b, o := int64(0), int64(len(batch))
 	for i := range perm {
