@@ -14,8 +14,6 @@ type fold[T any] struct {
 	// run folds a run of at least one element; rows folds y into x, element by element.
 	run  func(x []T) T
 	rows func(x, y []T)
-	// running sets y[i] to the fold of first and x up to element i, or is nil.
-	running func(y, x []T, first T)
 	// short folds y[i] with run i of x, all runs as long; for runs too short to be worth a call of run.
 	short func(y, x []T, run int)
 	// columns folds the rows of x, each as long as y, into y; for rows too short to be worth a call of rows.
@@ -27,6 +25,8 @@ type fold[T any] struct {
 	// runs does what each does for runs of up to longest elements, and better than short.
 	runs    func(y, x []T, run int, first *T)
 	longest int
+	// scan folds the elements of lines of n elements one by one, each from first on and from the front or the back, and sets y to what is folded so far; or is nil.
+	scan func(y, x []T, n int, reverse bool, first T)
 	// list is the loop that folds rows which lie anywhere, or nil; identity is an element that changes no other one; anyOrder says that it is the same whatever is folded first.
 	list     vec.Loop
 	identity T
@@ -122,10 +122,10 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 		pair := func(x, y T) T { return x + y }
 		name := vec.Of(op, vec.Unsigned(t))
 		block := vec.FindFold(name.In(vec.Folding), pair, vec.SumOf[T])
-		return withFoldRuns(fold[T]{pair: pair, run: sumBlocks(runLoop(block, vec.SumOf[T])), rows: rowsLoop(name, sumRows[T]), running: sumRunning[T], short: sumShort[T], columns: sumColumns[T], block: block, identity: -zeroOf[T](), anyOrder: isInteger}, name)
+		return withFoldRuns(fold[T]{pair: pair, run: sumBlocks(runLoop(block, vec.SumOf[T])), rows: rowsLoop(name, sumRows[T]), short: sumShort[T], columns: sumColumns[T], block: block, identity: -zeroOf[T](), anyOrder: isInteger, scan: sumLines[T]}, name)
 	case hlo.OpMultiply:
 		name := vec.Of(op, vec.Unsigned(t))
-		return withFoldRuns(fold[T]{pair: func(x, y T) T { return x * y }, run: multiplyRun[T], rows: rowsLoop(name, multiplyRows[T]), running: multiplyRunning[T], short: multiplyShort[T], columns: multiplyColumns[T], identity: 1, anyOrder: isInteger}, name)
+		return withFoldRuns(fold[T]{pair: func(x, y T) T { return x * y }, run: multiplyRun[T], rows: rowsLoop(name, multiplyRows[T]), short: multiplyShort[T], columns: multiplyColumns[T], identity: 1, anyOrder: isInteger, scan: multiplyLines[T]}, name)
 	case hlo.OpMaximum:
 		pair := func(x, y T) T { return max(x, y) }
 		block := vec.FindFold(vec.Of(op, t).In(vec.Folding), pair, maxRun[T])
@@ -197,7 +197,9 @@ func predFoldOf(op hlo.Opcode) *fold[uint8] {
 	case hlo.OpAdd, hlo.OpMaximum, hlo.OpOr:
 		return foldOf[uint8](hlo.OpMaximum)
 	case hlo.OpMultiply, hlo.OpMinimum, hlo.OpAnd:
-		return foldOf[uint8](hlo.OpMinimum)
+		f := foldOf[uint8](hlo.OpMinimum)
+		f.identity = 1
+		return f
 	case hlo.OpXor:
 		return integerFoldOf[uint8](op)
 	}

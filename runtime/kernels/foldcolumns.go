@@ -29,9 +29,7 @@ func takeColumns[T foldedNumber](f *fold[T], most int) {
 	size := sizeOf(*new(T))
 	every := make([]vec.Loop, most+1)
 	for run := 2; run <= most; run++ {
-		if every[run] = vec.FindEvery(size, run); every[run] == nil && size == 1 && vec.InUse() != vec.Portable {
-			every[run] = everyByte(run)
-		}
+		every[run] = vec.FindEvery(size, run)
 	}
 	spaces := sync.Pool{New: func() any { return new([besideRuns]T) }}
 	others, longest := f.runs, f.longest
@@ -54,16 +52,6 @@ func takeColumns[T foldedNumber](f *fold[T], most int) {
 			y[i] = *first
 		}
 		f.short(y, x, run)
-	}
-}
-
-// everyByte is what [vec.FindEvery] is for bytes that have no such loop: taking them one by one is still better than folding them so.
-func everyByte(stride int) vec.Loop {
-	return func(n int, d, a, _, _ unsafe.Pointer) {
-		to, from := unsafe.Slice((*byte)(d), n), unsafe.Slice((*byte)(a), n*stride)
-		for i := range to {
-			to[i] = from[i*stride]
-		}
 	}
 }
 

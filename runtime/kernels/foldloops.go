@@ -70,14 +70,6 @@ func minRows[T realNumber](x, y []T) {
 	}
 }
 
-func sumRunning[T foldedNumber](y, x []T, first T) {
-	x = x[:len(y)]
-	for i, v := range x {
-		first += v
-		y[i] = first
-	}
-}
-
 func sumShort[T foldedNumber](y, x []T, run int) {
 	for i, v := range y {
 		for _, e := range x[i*run:][:run] {
@@ -152,14 +144,6 @@ func multiplyRows[T foldedNumber](x, y []T) {
 	y = y[:len(x)]
 	for i := range x {
 		x[i] *= y[i]
-	}
-}
-
-func multiplyRunning[T foldedNumber](y, x []T, first T) {
-	x = x[:len(y)]
-	for i, v := range x {
-		first *= v
-		y[i] = first
 	}
 }
 

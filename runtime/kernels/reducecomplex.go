@@ -33,10 +33,10 @@ func complexFoldOf[T complexNumber](op hlo.Opcode) *fold[T] {
 	//halo:allow opswitch the ops that complex numbers are reduced by
 	switch op {
 	case hlo.OpAdd:
-		f.pair, f.running, f.short, f.columns = func(x, y T) T { return x + y }, sumRunning[T], sumShort[T], sumColumns[T]
+		f.pair, f.scan, f.short, f.columns = func(x, y T) T { return x + y }, sumLines[T], sumShort[T], sumColumns[T]
 		f.rows = complexRows(vec.Of(op, t.ComponentType()), sumRows[T])
 	case hlo.OpMultiply:
-		f.pair, f.running, f.short, f.columns = func(x, y T) T { return x * y }, multiplyRunning[T], multiplyShort[T], multiplyColumns[T]
+		f.pair, f.scan, f.short, f.columns = func(x, y T) T { return x * y }, multiplyLines[T], multiplyShort[T], multiplyColumns[T]
 		f.rows = complexRows(vec.Of(op, t), multiplyRows[T])
 	default:
 		return nil

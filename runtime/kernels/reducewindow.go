@@ -204,16 +204,16 @@ func (r *windowReduction[T]) scans(f *runtime.TensorFrame, lo, hi int) {
 	init := elems[T](r.init.of(f))[0]
 	n, stride := r.in[r.scan], r.stride[r.scan]
 	inner := stride / r.run // lines between neighbours along the axis
+	if stride == 1 && r.fold.scan != nil {
+		r.fold.scan(out[lo*n:hi*n], x[lo*n:hi*n], n, r.reverse, init)
+		return
+	}
 	for line := lo; line < hi; line++ {
 		at := line/inner*inner*n*r.run + line%inner*r.run
 		step := stride
 		if r.reverse {
 			at += (n - 1) * stride
 			step = -stride
-		}
-		if r.fold.running != nil && step == 1 {
-			r.fold.running(out[at:][:n], x[at:][:n], init)
-			continue
 		}
 		if r.run == 1 {
 			v := init

@@ -212,7 +212,7 @@ func (e *expansion) load(how []vec.Instr, result vec.Operand, f vec.Form, v Valu
 	names := make(map[vec.Operand]int)
 	at := e.place(v)
 	if at.kind == single {
-		if how = e.broadcasting(how, x.size); how == nil {
+		if how = e.broadcasting(how, f, x.size); how == nil {
 			return e.fail("one element of %d bytes cannot be repeated", x.size)
 		}
 	}
@@ -221,14 +221,15 @@ func (e *expansion) load(how []vec.Instr, result vec.Operand, f vec.Form, v Valu
 	return names[result]
 }
 
-// broadcasting loads one element into all lanes, if how loads as many as there are lanes, as they are.
-func (e *expansion) broadcasting(how []vec.Instr, size int) []vec.Instr {
-	if len(how) != 1 || !how[0].Op.Moves() || size != e.lane {
+// broadcasting loads one element into all lanes, if how loads as many as there are lanes, as they are, or truth values: of these every byte of a lane becomes that of the element.
+func (e *expansion) broadcasting(how []vec.Instr, f vec.Form, size int) []vec.Instr {
+	isTruth := f.Kind == vec.Truth && size == 1
+	if !isTruth && (len(how) != 1 || !how[0].Op.Moves() || size != e.lane) {
 		return nil
 	}
 	i := how[0]
 	i.Op = map[int]amd64.VectorOp{1: amd64.VPBROADCASTB, 2: amd64.VPBROADCASTW, 4: amd64.VBROADCASTSS, 8: amd64.VBROADCASTSD}[size]
-	return []vec.Instr{i}
+	return append([]vec.Instr{i}, how[1:]...)
 }
 
 // place is where an operand is in memory.
