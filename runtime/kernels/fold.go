@@ -84,6 +84,9 @@ type realNumber interface {
 	integerNumber | float32 | float64
 }
 
+// foldedNumber is an element type that is folded by ops.
+type foldedNumber interface{ realNumber | complexNumber }
+
 // elementType is the type of which T is.
 func elementType[T realNumber]() hlo.PrimitiveType {
 	var x T

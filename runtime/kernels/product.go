@@ -109,7 +109,7 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 			return bound, true
 		}
 		if r := p.few(); r != nil {
-			return p.bindLoops(r.run), true
+			return p.bindLoops(r.compute), true
 		}
 	}
 	p.code, p.zeros = p.coded(), p.sparse(e)

@@ -422,6 +422,8 @@ func transposeBytes(dst, src []byte, rows, cols, dstStride, srcStride, width int
 		square.Transpose(elems[uint32](dst), elems[uint32](src), rows, cols, dstStride, srcStride)
 	case 8:
 		square.Transpose(elems[uint64](dst), elems[uint64](src), rows, cols, dstStride, srcStride)
+	case 16:
+		square.Transpose(elems[[2]uint64](dst), elems[[2]uint64](src), rows, cols, dstStride, srcStride)
 	default:
 		for r := range rows {
 			for c := range cols {

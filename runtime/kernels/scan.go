@@ -8,7 +8,7 @@ import "slices"
 const scanTogether = 6
 
 // sumLines sets each element of y to the sum of first and the elements of its line of x, of n elements, up to there, from the front or from the back.
-func sumLines[T realNumber](y, x []T, n int, reverse bool, first T) {
+func sumLines[T foldedNumber](y, x []T, n int, reverse bool, first T) {
 	at := len(y)
 	if n >= scanTogether {
 		at %= 4 * n
@@ -41,7 +41,7 @@ func sumLines[T realNumber](y, x []T, n int, reverse bool, first T) {
 	}
 }
 
-func sumFour[T realNumber](y, x []T, n int, first T) {
+func sumFour[T foldedNumber](y, x []T, n int, first T) {
 	for ; len(y) > 0; y, x = y[4*n:], x[4*n:] {
 		x0, x1, x2, x3 := x[:n], x[n:][:n], x[2*n:][:n], x[3*n:][:n]
 		y0, y1, y2, y3 := y[:n], y[n:][:n], y[2*n:][:n], y[3*n:][:n]
@@ -56,7 +56,7 @@ func sumFour[T realNumber](y, x []T, n int, first T) {
 	}
 }
 
-func sumFourBack[T realNumber](y, x []T, n int, first T) {
+func sumFourBack[T foldedNumber](y, x []T, n int, first T) {
 	for ; len(y) > 0; y, x = y[4*n:], x[4*n:] {
 		x0, x1, x2, x3 := x[:n], x[n:][:n], x[2*n:][:n], x[3*n:][:n]
 		y0, y1, y2, y3 := y[:n], y[n:][:n], y[2*n:][:n], y[3*n:][:n]
@@ -72,7 +72,7 @@ func sumFourBack[T realNumber](y, x []T, n int, first T) {
 }
 
 // multiplyLines is sumLines of products.
-func multiplyLines[T realNumber](y, x []T, n int, reverse bool, first T) {
+func multiplyLines[T foldedNumber](y, x []T, n int, reverse bool, first T) {
 	k, step := 0, 1
 	if reverse {
 		k, step = len(y)-1, -1

@@ -122,8 +122,9 @@ func expand(b *Builder, inverts bool) (*expansion, error) {
 	if !ok {
 		return nil, fmt.Errorf("ops without recipes, or of different widths")
 	}
+	part, _ := b.pairParts() // lane has checked them
 	e := &expansion{b: b, frame: b.frame(), lane: lane, wide: vec.InUse() == vec.AVX512, isMask: make([]bool, 1), values: make([]held, len(b.values)),
-		loaded: make(map[loading]int), parts: make(map[int][2]int), pairs: b.hasPairs(), numbers: make(map[[16]byte]int), whole: make(map[int]bool), inverts: inverts}
+		loaded: make(map[loading]int), parts: make(map[int][2]int), pairs: part != 0, numbers: make(map[[16]byte]int), whole: make(map[int]bool), inverts: inverts}
 	for i := range b.ops {
 		o := &b.ops[i]
 		switch {
@@ -138,7 +139,7 @@ func expand(b *Builder, inverts bool) (*expansion, error) {
 	}
 	joined := e.joinedStores()
 	for i := range b.stores {
-		if s := &b.stores[i]; s.isPair && e.failure == "" {
+		if s := &b.stores[i]; s.part != 0 && e.failure == "" {
 			e.storePair(s, joined[0])
 			joined = joined[1:]
 		} else {
@@ -266,6 +267,11 @@ func (e *expansion) store(s *store) {
 	}
 	h := &e.values[v]
 	x := &e.b.values[v]
+	if x.part != 0 && e.failure == "" {
+		r := e.wholePart()
+		e.splice(r.Store, map[vec.Operand]int{r.Result: e.part(v)}, memory{kind: inSlot, index: s.slot, size: e.lane})
+		return
+	}
 	if e.failure != "" || x.op < 0 {
 		e.fail("an operand is a result")
 		return

@@ -39,7 +39,7 @@ type Program struct {
 	arity  []int
 	widths []int
 	truth  []bool // whether a register holds bytes 0 and 1
-	pairs  []bool // whether it holds complex numbers of two f32
+	pairs  []bool // whether it holds complex numbers
 	native nativeState
 	pool   sync.Pool
 }

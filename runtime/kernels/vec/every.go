@@ -14,7 +14,11 @@ func FindEvery(width, stride int) Loop {
 	}
 	var name Name
 	if stride <= int(Every8-Every2)+2 {
-		name = Of(hlo.OpSlice, Sized(width)).In(Every2 + Mode(stride-2))
+		typ := Sized(width)
+		if width == hlo.C128.ByteSize() {
+			typ = hlo.C128
+		}
+		name = Of(hlo.OpSlice, typ).In(Every2 + Mode(stride-2))
 	}
 	loop, lanes := find(InUse(), name).loop, map[Level]int{AVX2: 32, AVX512: 64}[InUse()]/width
 	if width == 1 || width == 2 && InUse() == AVX2 {

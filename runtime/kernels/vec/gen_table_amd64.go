@@ -544,6 +544,13 @@ var avx512Loops = [...]row{
 	{Name{hlo.OpSlice, Every6, types{hlo.U64}}, kernel{loop: every664AVX512}},
 	{Name{hlo.OpSlice, Every7, types{hlo.U64}}, kernel{loop: every764AVX512}},
 	{Name{hlo.OpSlice, Every8, types{hlo.U64}}, kernel{loop: every864AVX512}},
+	{Name{hlo.OpSlice, Every2, types{hlo.C128}}, kernel{loop: every2C128AVX512}},
+	{Name{hlo.OpSlice, Every3, types{hlo.C128}}, kernel{loop: every3C128AVX512}},
+	{Name{hlo.OpSlice, Every4, types{hlo.C128}}, kernel{loop: every4C128AVX512}},
+	{Name{hlo.OpSlice, Every5, types{hlo.C128}}, kernel{loop: every5C128AVX512}},
+	{Name{hlo.OpSlice, Every6, types{hlo.C128}}, kernel{loop: every6C128AVX512}},
+	{Name{hlo.OpSlice, Every7, types{hlo.C128}}, kernel{loop: every7C128AVX512}},
+	{Name{hlo.OpSlice, Every8, types{hlo.C128}}, kernel{loop: every8C128AVX512}},
 }
 
 // avx2Loops are the kernels on vectors of 256 bits.
@@ -1016,4 +1023,9 @@ var avx2Loops = [...]row{
 	{Name{hlo.OpSlice, Every4, types{hlo.U64}}, kernel{loop: every464AVX2}},
 	{Name{hlo.OpSlice, Every5, types{hlo.U64}}, kernel{loop: every564AVX2}},
 	{Name{hlo.OpSlice, Every6, types{hlo.U64}}, kernel{loop: every664AVX2}},
+	{Name{hlo.OpSlice, Every2, types{hlo.C128}}, kernel{loop: every2C128AVX2}},
+	{Name{hlo.OpSlice, Every3, types{hlo.C128}}, kernel{loop: every3C128AVX2}},
+	{Name{hlo.OpSlice, Every4, types{hlo.C128}}, kernel{loop: every4C128AVX2}},
+	{Name{hlo.OpSlice, Every5, types{hlo.C128}}, kernel{loop: every5C128AVX2}},
+	{Name{hlo.OpSlice, Every6, types{hlo.C128}}, kernel{loop: every6C128AVX2}},
 }

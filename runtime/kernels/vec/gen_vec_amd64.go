@@ -2676,6 +2676,41 @@ func every764AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func every864AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// every2C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 2 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every2C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every3C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every3C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every4C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 4 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every4C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every5C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every5C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every6C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every6C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every7C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 7 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every7C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every8C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 8 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every8C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // addF32AVX2 sets d to a + b.
 //
 //go:noescape
@@ -5015,3 +5050,28 @@ func every564AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //
 //go:noescape
 func every664AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every2C128AVX2 sets d to every one of n elements of a, whole vectors, that lie 2 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every2C128AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every3C128AVX2 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every3C128AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every4C128AVX2 sets d to every one of n elements of a, whole vectors, that lie 4 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every4C128AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every5C128AVX2 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every5C128AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every6C128AVX2 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every6C128AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)

@@ -27,17 +27,17 @@ func orders() (all []kernel) {
 		all = append(all, kernel{key: "take." + typ, doc: "sets d to n elements of a at offsets b, of s32. The last four bytes of a begin at c, where that number is repeated.",
 			lane: 4, wideOnly: true, whole: func(m *machine) { m.take(lane) }})
 	}
-	for typ, lane := range pairs("8", 1, "16", 2, "32", 4, "64", 8) {
+	for typ, size := range pairs("8", 1, "16", 2, "32", 4, "64", 8, "c128", 16) {
 		for stride := 2; stride <= mostEvery; stride++ {
-			if lane < 4 && stride&(stride-1) == 0 && stride*lane <= 8 {
+			if size < 4 && stride&(stride-1) == 0 && stride*size <= 8 {
 				continue // the low parts of wider elements
 			}
 			all = append(all, kernel{key: fmt.Sprintf("every-%d.%s", stride, typ), doc: fmt.Sprintf("sets d to every one of n elements of a, whole vectors, that lie %d apart; it reads those up to the next, too.", stride),
-				lane: lane, wideOnly: lane >= 4 && stride > mostEveryNarrow, whole: func(m *machine) {
+				lane: laneOfEvery(size), wideOnly: size >= 4 && stride > mostEveryNarrow, whole: func(m *machine) {
 					if m.lane == 1 || m.lane == 2 && !m.wide {
 						m.everyOfChunks(stride)
 					} else {
-						m.every(stride)
+						m.every(stride, size/m.lane)
 					}
 				}})
 		}
@@ -51,8 +51,16 @@ const (
 	mostEveryNarrow = 6
 )
 
-// every picks from as many vectors as elements are apart: what lies in the first two, and then what lies in each of the others.
-func (m *machine) every(stride int) {
+// laneOfEvery is the size of the lanes that are picked for elements of a size: those of 16 bytes are several.
+func laneOfEvery(size int) int {
+	if size > 8 {
+		return 4
+	}
+	return size
+}
+
+// every picks from as many vectors as elements are apart: what lies in the first two, and then what lies in each of the others. An element is so many lanes.
+func (m *machine) every(stride, size int) {
 	n, d, a := m.argument("n"), m.argument("d"), m.argument("a")
 	lanes := m.lanes()
 	order := func(of func(i int) int) vector {
@@ -72,13 +80,14 @@ func (m *machine) every(stride int) {
 		return x
 	}
 	from := func(j int) operand.Mem { return operand.Mem{Base: a, Disp: j * m.width()} }
+	place := func(i int) int { return i/size*stride*size + i%size } // of lane i of the result
 	orders := make([]vector, stride)
 	for j := range orders {
 		if m.lane == 8 && !m.wide {
 			continue // which has the order in the instruction
 		}
 		orders[j] = order(func(i int) int {
-			switch at := stride * i; {
+			switch at := place(i); {
 			case !m.wide:
 				return at % lanes
 			case j > 1 && at/lanes == j:
@@ -117,7 +126,7 @@ func (m *machine) every(stride int) {
 		for j := 1; j < stride; j++ {
 			next, here := m.vector(), 0
 			for i := range lanes {
-				if stride*i/lanes == j {
+				if place(i)/lanes == j {
 					words := m.lane / 4
 					here |= (1<<words - 1) << (i * words)
 				}
@@ -129,7 +138,7 @@ func (m *machine) every(stride int) {
 	}
 	m.ADDQ(operand.I32(int32(stride*m.width())), a)
 	m.ADDQ(operand.I32(int32(m.width())), d)
-	m.SUBQ(operand.I32(int32(lanes)), n)
+	m.SUBQ(operand.I32(int32(lanes/size)), n)
 	m.JNZ(operand.LabelRef("many"))
 }
 
