@@ -108,7 +108,7 @@ func (f *fiber) while(a *activation, s *step) outcome {
 		a.placeState(s)
 		a.iter = 0
 		failed := f.run.moveFailures(a, s.in, s.out)
-		if s.scalar != nil && !f.run.stepwise && !failed {
+		if s.scalar != nil && !f.run.stepwise && !failed && s.scalar.program() != nil {
 			return f.scalarLoop(a, s)
 		}
 		a.bindLoop(s, cond, body)

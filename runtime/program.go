@@ -168,6 +168,7 @@ func (p *Program) loadTensorFunctions() error {
 	if len(l.errs) > 0 {
 		return l.errs[0]
 	}
+	l.buildLoops()
 	if err := p.checkMetadata(); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"math"
+	"sync"
 	"unsafe"
 
 	"github.com/gohalo/halo/runtime/scalar"
@@ -13,10 +14,59 @@ import (
 
 // scalarLoop is a loop as a program.
 type scalarLoop struct {
-	program *scalar.Program
+	builder *scalar.Builder // until the program is built
+	once    sync.Once
+	built   *scalar.Program
 	weight  int            // see [scalar.Builder.Weight]
 	state   []scalar.Place // of the leaves of the state, or -1
 	consts  []scalarConst
+}
+
+// program is the loop as code, or nil if it is too large. It is built when it is first needed: a loop within another one's program is executed by itself
+// only where somebody calls its function alone, or where the other one is not a program after all.
+func (l *scalarLoop) program() *scalar.Program {
+	l.once.Do(func() {
+		l.built, _ = l.builder.Build()
+		l.builder = nil
+	})
+	return l.built
+}
+
+// buildLoops builds the programs of the loops that executions of functions begin which no other function calls.
+func (l *tensorLoader) buildLoops() {
+	called, seen := make(map[*tensorFunction]bool), make(map[*tensorFunction]bool)
+	for _, t := range l.done {
+		for i := range t.steps {
+			for _, c := range t.steps[i].callees {
+				called[c] = true
+			}
+		}
+	}
+	for _, t := range l.done {
+		if !called[t] {
+			t.buildLoops(seen)
+		}
+	}
+}
+
+// buildLoops builds the programs of the loops that an execution of t begins.
+func (t *tensorFunction) buildLoops(seen map[*tensorFunction]bool) {
+	if seen[t] {
+		return
+	}
+	seen[t] = true
+	for i := range t.steps {
+		s := &t.steps[i]
+		if s.scalar != nil {
+			if s.scalar.program() != nil {
+				continue
+			}
+			s.scalar = nil
+		}
+		for _, c := range s.callees {
+			c.buildLoops(seen)
+		}
+	}
 }
 
 // scalarConst is an array among the program's constants.
@@ -28,8 +78,9 @@ type scalarConst struct {
 // scalarLoop runs a loop, whose initial state is in place, to its end.
 func (f *fiber) scalarLoop(a *activation, s *step) outcome {
 	loop, site := s.scalar, &a.sites[s.site]
+	program := loop.program()
 	if site.scalar == nil {
-		site.scalar = loop.program.NewState()
+		site.scalar = program.NewState()
 		for _, c := range loop.consts {
 			site.scalar.SetPlace(c.place, unsafe.Pointer(&c.data[0]))
 		}
@@ -40,7 +91,7 @@ func (f *fiber) scalarLoop(a *activation, s *step) outcome {
 		}
 	}
 	site.scalar.Begin()
-	for done := false; !done; done = loop.program.Run(site.scalar) {
+	for done := false; !done; done = program.Run(site.scalar) {
 		if f.run.cancelled.Load() {
 			return ended
 		}
@@ -113,8 +164,8 @@ func (s *step) weight() int {
 	return w
 }
 
-// linkLoop links a loop's functions to one program with arrays of up to so many elements in registers, or returns nil, also if the program would weigh more
-// than most.
+// linkLoop links a loop's functions to one program with arrays of up to so many elements in registers, or returns nil, also if the program would be too large, or weigh
+// more than most.
 func linkLoop(t *tensorFunction, s *step, lanes, most int) *scalarLoop {
 	l := newScalarLinker(lanes)
 	state := make([]scalar.Operand, len(s.out))
@@ -142,12 +193,10 @@ func linkLoop(t *tensorFunction, s *step, lanes, most int) *scalarLoop {
 			}
 		}
 	}
-	if l.loop.weight = l.b.Weight(); l.loop.weight > most {
+	if l.loop.weight = l.b.Weight(); l.b.Failed() || l.loop.weight > most {
 		return nil
 	}
-	if l.loop.program, ok = l.b.Build(); !ok {
-		return nil
-	}
+	l.loop.builder = l.b
 	return l.loop
 }
 

@@ -49,14 +49,28 @@ func FoldsFew(in hlo.Instruction) bool {
 	return n > 1 && n <= mostFolded
 }
 
-// What few columns of many rows are: the most elements of a row, and the fewest rows.
+// What few columns of many rows are: the most elements of a row, which are more where several arrays are folded by a computation and most where that finds an extreme and its place, and
+// the fewest rows.
 const (
-	MostColumns = 8
-	FewestRows  = 16
+	MostColumns            = 8
+	mostColumnsOfSeveral   = 16
+	mostColumnsForExtremes = 128
+	FewestRows             = 16
 )
 
+// FewColumns is up to how many columns of many rows a reduction had better fold as rows.
+func FewColumns(m hlo.Module, in hlo.Instruction) int {
+	if in.NumOperands() <= 2 {
+		return MostColumns
+	}
+	if c, ok := m.Computation(in.Callee(0)); ok && in.NumOperands() == 4 && in.OperandInstr(1).Opcode() == hlo.OpIota && OnlyCompares(c) {
+		return mostColumnsForExtremes
+	}
+	return mostColumnsOfSeveral
+}
+
 // FoldsColumns reports whether a reduction folds many rows of very few elements, one by one, so that it is better computed in columns, each of which is a row then.
-func FoldsColumns(in hlo.Instruction) bool {
+func FoldsColumns(m hlo.Module, in hlo.Instruction) bool {
 	s, axes := in.OperandInstr(0).Shape(), hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions
 	columns, rows, isOutside := int64(1), int64(1), false
 	for i := s.Rank() - 1; i >= 0; i-- {
@@ -73,8 +87,36 @@ func FoldsColumns(in hlo.Instruction) bool {
 			isOutside = true
 		}
 	}
-	return columns > 1 && columns <= MostColumns && rows >= FewestRows
+	return columns > 1 && columns <= int64(FewColumns(m, in)) && rows >= FewestRows
 }
+
+// OnlyCompares reports whether a computation does nothing but compare its parameters, each with the other of its array, and choose among them.
+func OnlyCompares(comp hlo.Computation) bool {
+	for in := range comp.Instructions() {
+		//halo:allow opswitch what does not compute new values from elements
+		switch in.Opcode() {
+		case hlo.OpParameter, hlo.OpAnd, hlo.OpOr, hlo.OpNot, hlo.OpXor, hlo.OpTuple:
+			if in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpTuple && in.Shape().Type() != hlo.PRED {
+				return false
+			}
+		case hlo.OpSelect:
+			if in.Shape().Type() != hlo.PRED && !(isParameterOf(in.OperandInstr(1)) && isParameterOf(in.OperandInstr(2))) {
+				return false
+			}
+		case hlo.OpCompare, hlo.OpMaximum, hlo.OpMinimum:
+			x, ok := in.OperandInstr(0).ParameterNumber()
+			y, ok2 := in.OperandInstr(1).ParameterNumber()
+			if !ok || !ok2 || x%2 != y%2 {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func isParameterOf(in hlo.Instruction) bool { return in.Opcode() == hlo.OpParameter }
 
 // FoldedPoints lists, in row-major order, what a reduction folds into each element of its result: an index in the window, or for each axis of the operands, or -1
 // where it is the one of the result.

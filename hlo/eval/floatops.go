@@ -84,7 +84,7 @@ var floatBinary = map[hlo.Opcode]laneOp{
 	},
 	hlo.OpRemainder: floatFunc2(math.Mod),
 	hlo.OpPower:     floatFunc2(math.Pow),
-	hlo.OpAtan2:     floatFunc2(math.Atan2),
+	hlo.OpAtan2:     floatFunc2(elementary.Atan2),
 }
 
 func floatFunc(g func(float64) float64) laneOp {

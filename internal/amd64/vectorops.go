@@ -176,6 +176,7 @@ const (
 	VPUNPCKLWD
 	VPUNPCKLDQ
 	VPUNPCKLQDQ
+	VPUNPCKHQDQ
 	VROUNDPS
 	VROUNDPD
 	VRNDSCALEPS
@@ -384,6 +385,7 @@ var vectorForms = [...]vectorForm{
 	VPUNPCKLWD:    {"VPUNPCKLWD", 1, 1, 0x61, 0, rvm, 0},
 	VPUNPCKLDQ:    {"VPUNPCKLDQ", 1, 1, 0x62, 0, rvm, 0},
 	VPUNPCKLQDQ:   {"VPUNPCKLQDQ", 1, 1, 0x6C, 1, rvm, 0},
+	VPUNPCKHQDQ:   {"VPUNPCKHQDQ", 1, 1, 0x6D, 1, rvm, 0},
 	VROUNDPS:      {"VROUNDPS", 3, 1, 0x08, 0, rm, 0},
 	VROUNDPD:      {"VROUNDPD", 3, 1, 0x09, 0, rm, 0},
 	VRNDSCALEPS:   {"VRNDSCALEPS", 3, 1, 0x08, 0, rm, 0},

@@ -136,3 +136,6 @@ func Tan(x float64) float64 {
 	}
 	return t
 }
+
+// Atan2 is the angle of the point (x, y). math.Atan2 loses its sign where the quotient of the coordinates is too small for a float64.
+func Atan2(y, x float64) float64 { return math.Copysign(math.Atan2(math.Abs(y), x), y) }

@@ -24,3 +24,15 @@ func TestTrigonometryOfLargeNumbers(t *testing.T) {
 		assert.InEpsilon(t, c.sin/c.cos, Tan(c.x), 1e-15)
 	}
 }
+
+// TestAtan2 is math.Atan2, and keeps the sign of points next to the negative axis.
+func TestAtan2(t *testing.T) {
+	for _, y := range []float64{0, math.Copysign(0, -1), 1, -1, 1e-30, -1e-30, 5e-324, math.Inf(1), math.Inf(-1), math.NaN()} {
+		for _, x := range []float64{0, math.Copysign(0, -1), 1, -1, math.MaxFloat64, -math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()} {
+			want, got := math.Atan2(y, x), Atan2(y, x)
+			if want != got && !(want != want && got != got) && !(y < 0 && want == math.Pi && got == -math.Pi) || math.Signbit(got) != math.Signbit(y) && got == got {
+				t.Errorf("angle of (%v, %v) is %v, not %v", x, y, got, want)
+			}
+		}
+	}
+}

@@ -47,6 +47,7 @@ func dotRules(o *options) []*pass.RewriteRule {
 			}
 			return done(productOf(in, d.of(in)))
 		}),
+		dense(pass.Exact, "H02p", "dot without contraction that only scales, or is large → 0 + product of broadcasts", scaled),
 		dense(pass.Overflow, "H03", "dot of vectors, in batches → Σ of products", func(in hlo.Instruction, d dotAxes) (pass.Expr, bool) { return sumOfProducts(in, d, o.onCPU) }),
 		dense(pass.Overflow, "H06", "dot(parameter, x) → transpose(dot(x, parameter))", parameterRight),
 		over(rule("E14", "transpose(dot(a, b)) → dot(b, a)", transposeOfDot, hlo.OpTranspose), []hlo.Opcode{hlo.OpDot}),
@@ -206,6 +207,22 @@ func productOf(in hlo.Instruction, d dotAxes) pass.Expr {
 		x[side] = repeatedTo(e, in.Shape().Dimensions(), at)
 	}
 	return shaped(hlo.OpMultiply, in.Shape(), nil, x[0], x[1])
+}
+
+// manyProducts is from how many elements on a product of vectors takes longer as a dot than as a loop, which writes what it has computed and nothing else.
+const manyProducts = 1 << 16
+
+// scaled is for floats of one type, whose product is rounded as the sum of one product is; adding 0 makes +0 of -0, as such a sum does.
+func scaled(in hlo.Instruction, d dotAxes) (pass.Expr, bool) {
+	t := in.Shape().Type()
+	if len(d.LHSContracting) > 0 || !t.IsFloat() || t.Bits() < 16 || in.OperandInstr(0).Shape().Type() != t || in.OperandInstr(1).Shape().Type() != t || !d.plainPrecision() {
+		return no()
+	}
+	d = d.of(in)
+	if len(d.free[0]) > 0 && len(d.free[1]) > 0 && in.Shape().NumElements() < manyProducts {
+		return no()
+	}
+	return done(shaped(hlo.OpAdd, in.Shape(), nil, productOf(in, d), fill(in.Shape(), 0)))
 }
 
 // sumOfProducts is for operands of batch and contracted axes alone; on processors without wide products for one such operand too.

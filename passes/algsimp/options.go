@@ -83,7 +83,7 @@ var gates = map[string]func(*options) bool{
 	"G16": insensitive, "G23": insensitive, "G24": insensitive,
 	"G20":  func(o *options) bool { return o.nonCanonicalDots && !o.layoutSensitive },
 	"G28":  func(o *options) bool { return o.windowReduce && !o.layoutSensitive },
-	"G28w": ofCompiled, "D32": ofCompiled, "D33": ofCompiled, "E40": ofCompiled, "E41": ofCompiled,
+	"G28w": ofCompiled, "H02p": ofCompiled, "D32": ofCompiled, "D33": ofCompiled, "E40": ofCompiled, "E41": ofCompiled,
 	"G18e": func(o *options) bool { return o.reduceOfReshape && !o.layoutSensitive },
 	"H02":  func(o *options) bool { return o.dotToMultiply && !o.layoutSensitive },
 	"H02z": func(o *options) bool { return o.dotToMultiply && !o.layoutSensitive },

@@ -22,7 +22,7 @@ they are, an array that is rotated: a concatenation of the last and the first pa
 slices and transposes behind them, and the concatenation of columns to index vectors come with their users. A reduction by one op takes in what computes its operand.
 One that folds a few elements into each result is written out in the loop of its users, with what computes them.
 Broadcasts, iotas and scalar constants are copied into every fusion that uses them, and so are simple instructions that read one array:
-recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes, or rows of very few elements. A single instruction is not wrapped.`,
+recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes, or rows of very few elements. A single instruction is not wrapped, but for a rotation, which reads its array then.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
 		e := ctx.Edit(m)
 		f := newFuser(ctx, m, e)

@@ -26,7 +26,7 @@ func (f *fuser) reduces(in hlo.Instruction) bool {
 		return f.foldsRows(in, k) && !isNarrow(in.OperandInstr(0).Shape().Type())
 	}
 	if k > 1 {
-		return f.foldsRows(in, k) && (isLastPiece(dims, axes) || analysis.FoldsColumns(in) && !foldsNarrow(in, k))
+		return f.foldsRows(in, k) && (isLastPiece(dims, axes) || analysis.FoldsColumns(f.m, in))
 	}
 	return in.Shape().IsArray() && in.OperandInstr(0).Shape().Type() == in.Shape().Type() && f.isOneOp(in) && isFewPieces(dims, axes)
 }
@@ -72,21 +72,11 @@ func (f *fuser) foldsRows(in hlo.Instruction, arrays int) bool {
 	return true
 }
 
-// foldsNarrow reports whether in folds narrow floats, among others.
-func foldsNarrow(in hlo.Instruction, arrays int) bool {
-	for i := range arrays {
-		if isNarrow(in.OperandInstr(i).Shape().Type()) {
-			return true
-		}
-	}
-	return false
-}
-
 // isNarrow reports whether tiles hold elements of a type as f32.
 func isNarrow(t hlo.PrimitiveType) bool { return t.IsFloat() && t.Bits() < 32 }
 
 // spares reports whether an instruction alone saves an array that is repeated or counts: the positions of a reduction of several arrays, for example, or
-// a row's sum by which each of its elements is divided, or the concatenation of the indices of a gather.
+// a row's sum by which each of its elements is divided, or the concatenation of the indices of a gather; or the slices of a rotation.
 func (f *fuser) spares(in hlo.Instruction) bool {
 	arrays := in.NumOperands()
 	switch {
@@ -96,6 +86,8 @@ func (f *fuser) spares(in hlo.Instruction) bool {
 		if arrays /= 2; arrays == 1 {
 			return false
 		}
+	case rolls(in):
+		return in.Shape().NumElements() >= leastMerged // its slices
 	case cheap(in) || in.Shape().NumElements() < leastMerged:
 		return false
 	}

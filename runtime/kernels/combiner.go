@@ -163,6 +163,19 @@ func foldingIntegers[T integerNumber](op hlo.Opcode) *combiner[T] {
 	return c
 }
 
+// foldingComplex is foldingNumbers for complex numbers.
+func foldingComplex[T complexNumber](op hlo.Opcode) *combiner[T] {
+	c := folding(complexFoldOf[T](op))
+	//halo:allow opswitch the ops of complexFoldOf
+	switch op {
+	case hlo.OpAdd:
+		c.s32, c.s64 = addElements[T, int32], addElements[T, int]
+	case hlo.OpMultiply:
+		c.s32, c.s64 = multiplyElements[T, int32], multiplyElements[T, int]
+	}
+	return c
+}
+
 // fromArray begins with the elements themselves, for ops that may see one twice.
 func fromArray[T any](y, x []T) { copy(y, x) }
 
@@ -191,7 +204,7 @@ func vectorElements[T any, I elementIndex](loop vec.Loop) func(x []T, at []I, u 
 	}
 }
 
-func addElements[T realNumber, I elementIndex](x []T, at []I, u []T) {
+func addElements[T foldedNumber, I elementIndex](x []T, at []I, u []T) {
 	u = u[:len(at)]
 	for i, o := range at {
 		if uint(o) < uint(len(x)) {
@@ -200,7 +213,7 @@ func addElements[T realNumber, I elementIndex](x []T, at []I, u []T) {
 	}
 }
 
-func multiplyElements[T realNumber, I elementIndex](x []T, at []I, u []T) {
+func multiplyElements[T foldedNumber, I elementIndex](x []T, at []I, u []T) {
 	u = u[:len(at)]
 	for i, o := range at {
 		if uint(o) < uint(len(x)) {

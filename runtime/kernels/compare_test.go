@@ -24,6 +24,8 @@ type kernelCase struct {
 	tol float64
 	// small asks for small integers as operands, for which sums are exact.
 	small bool
+	// unit asks for complex numbers of magnitude 1, whose products stay in range.
+	unit bool
 }
 
 // check runs a case, and fails if there is no fast kernel.
@@ -131,6 +133,14 @@ func (c kernelCase) operand(t *testing.T, rng *rand.Rand, s hlo.Shape, which int
 	}
 	b := runtime.AlignedBytes(s.ByteSize())
 	encode(b, s.Type(), values)
+	if c.unit {
+		var parts []float64
+		for _, x := range values {
+			im, re := math.Sincos(x)
+			parts = append(parts, re, im)
+		}
+		encode(b, s.Type().ComponentType(), parts)
+	}
 	l, err := hlo.NewLiteral(s, b)
 	require.NoError(t, err)
 	return l

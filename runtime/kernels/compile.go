@@ -59,6 +59,15 @@ func compileOver(m hlo.Module, dims []int64, leaf func(hlo.Instruction) (int, bo
 // compileResult compiles the value of an instruction, in type t, for a visitor; rows is as for [tile.Builder.Result]. The visitor sees the elements in the order
 // of axes, from major to minor, or in row-major order if that is nil.
 func compileResult(m hlo.Module, in hlo.Instruction, t hlo.PrimitiveType, axes []int, rows int, leaf func(hlo.Instruction) (int, bool)) (*tile.Program, bool) {
+	return compileShown(m, in, axes, rows, leaf, func(c *compiler, v tile.Value) (tile.Value, bool) { return c.b.Convert(t, v) })
+}
+
+// compileMoved is compileResult for narrow floats that are elements of an input: as they are in memory, for widening them would make signalling NaNs quiet.
+func compileMoved(m hlo.Module, in hlo.Instruction, axes []int, rows int, leaf func(hlo.Instruction) (int, bool)) (*tile.Program, bool) {
+	return compileShown(m, in, axes, rows, leaf, func(c *compiler, v tile.Value) (tile.Value, bool) { return v, c.b.Raw(v) })
+}
+
+func compileShown(m hlo.Module, in hlo.Instruction, axes []int, rows int, leaf func(hlo.Instruction) (int, bool), as func(c *compiler, v tile.Value) (tile.Value, bool)) (*tile.Program, bool) {
 	dims := slices.Clone(in.Shape().Dimensions())
 	for k, axis := range axes {
 		dims[k] = in.Shape().Dim(axis)
@@ -76,7 +85,7 @@ func compileResult(m hlo.Module, in hlo.Instruction, t hlo.PrimitiveType, axes [
 		if !ok || c.b.Type(v) != in.Shape().Type() {
 			return false
 		}
-		if v, ok = c.b.Convert(t, v); !ok {
+		if v, ok = as(c, v); !ok {
 			return false
 		}
 		c.b.Result(v, rows)

@@ -66,7 +66,7 @@ func tapsAt(w *hlo.WindowDim, p, in int) (taps tapRange, at int) {
 // findSums prepares for rows along a spatial axis.
 func (c *depthwise[T]) findSums(t hlo.PrimitiveType) bool {
 	g, inner := c.g, &c.axes[len(c.axes)-1]
-	name := vec.Of(hlo.OpConvolution, t).In(vec.Windowed)
+	name := vec.Of(hlo.OpConvolution, vec.Unsigned(t)).In(vec.Windowed)
 	if inner.kind != spatialAxis || g.window[inner.d].Stride != 1 || g.inSpatial[inner.d] != 1 || !vec.Has(name) {
 		return false
 	}

@@ -3,10 +3,12 @@ package kernels
 import (
 	"fmt"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestDot(t *testing.T) {
-	for _, typ := range []string{"f32", "f64", "bf16", "f16", "s32", "u32", "u8", "s8", "s16", "s64", "c64", "f8e5m2"} {
+	for _, typ := range []string{"f32", "f64", "bf16", "f16", "s32", "u32", "u8", "s8", "s16", "s64", "c64", "c128", "f8e5m2"} {
 		for _, c := range []string{
 			"T[3,5] dot(T[3,4], T[4,5]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
 			"T[3,5] dot(T[4,3], T[5,4]), lhs_contracting_dims={0}, rhs_contracting_dims={1}",
@@ -78,9 +80,27 @@ func TestDotOfSmallMatrices(t *testing.T) {
 	}
 }
 
+// TestDotWithoutSums has dots of complex numbers that contract nothing, with batches and without, whose axes lie in any order.
+func TestDotWithoutSums(t *testing.T) {
+	kernelCase{text: "c64[3,30,512] dot(c64[3,30], c64[3,512]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={}, rhs_contracting_dims={}"}.check(t)
+	for _, typ := range []string{"c64", "c128"} {
+		for _, c := range []string{
+			"T[30,70] dot(T[30], T[70]), lhs_contracting_dims={}, rhs_contracting_dims={}",
+			"T[3,4,5,6] dot(T[3,4], T[5,6]), lhs_contracting_dims={}, rhs_contracting_dims={}",
+			"T[5,3,4] dot(T[3,5], T[5,4]), lhs_batch_dims={1}, rhs_batch_dims={0}, lhs_contracting_dims={}, rhs_contracting_dims={}",
+			"T[5,6] dot(T[6,5], T[5,6]), lhs_batch_dims={1,0}, rhs_batch_dims={0,1}, lhs_contracting_dims={}, rhs_contracting_dims={}",
+			"T[3] dot(T[], T[3]), lhs_contracting_dims={}, rhs_contracting_dims={}",
+		} {
+			kernelCase{text: replaceType(c, typ), small: true}.check(t)
+			_, ok := dotWithoutSums(siteOf(t, replaceType(c, typ)))
+			require.Equal(t, typ == "c128", ok, c)
+		}
+	}
+}
+
 // TestDotOfVectors has dots without free axes, in all orders of their axes, of which the long ones are sums in parts.
 func TestDotOfVectors(t *testing.T) {
-	for _, typ := range []string{"f32", "f64", "bf16", "f16", "s32", "u8", "s64", "c64"} {
+	for _, typ := range []string{"f32", "f64", "bf16", "f16", "s32", "u8", "s64", "c64", "c128"} {
 		for _, c := range []string{
 			"T[] dot(T[70,33], T[33,70]), lhs_contracting_dims={0,1}, rhs_contracting_dims={1,0}",
 			"T[] dot(T[7,5,6], T[6,7,5]), lhs_contracting_dims={0,1,2}, rhs_contracting_dims={1,2,0}",
@@ -105,6 +125,9 @@ func TestDotOfVectors(t *testing.T) {
 // TestDotOfFewRows reads matrices that fit no cache row by row.
 func TestDotOfFewRows(t *testing.T) {
 	for _, c := range []string{
+		"c64[3,300] dot(c64[3,101], c64[101,300]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+		"c128[8,32] dot(c128[70,8], c128[70,32]), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+		"c64[2,2,257] dot(c64[2,2,8], c64[2,8,257]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
 		"f32[3,1100] dot(f32[3,1001], f32[1001,1100]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
 		"f32[8,2049] dot(f32[530,8], f32[530,2049]), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
 		"f64[2,2,1024] dot(f64[2,2,515], f64[2,515,1024]), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",

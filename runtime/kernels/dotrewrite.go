@@ -19,7 +19,7 @@ func dotOfParts[T float32 | float64, Z complex64 | complex128](s *site, t hlo.Pr
 	if !e.plan(s) {
 		return runtime.Bound{}, false
 	}
-	if z.m*z.n*z.k < minParts || z.m == 1 || z.n == 1 {
+	if z.m*z.n*z.k < minParts || z.m == 1 || z.n == 1 || z.few() != nil {
 		return dotAs[Z](s, t)
 	}
 	p := &product[T]{batch: z.batch, m: z.m, n: 2 * z.n, k: 2 * z.k}

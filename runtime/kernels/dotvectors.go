@@ -10,18 +10,18 @@ import (
 
 // dotOfVectors serves dots without free axes, one number for each batch, as sums of products: a fusion of elementwise code that reads both operands in the order of one of
 // them, and a reduction of it. So it does not matter which axes are contracted and in which order they lie, and long sums are divided among workers. Vectors that lie in
-// memory as they are multiplied are left to the loops of products, unless there is a single long one.
+// memory as they are multiplied are left to the loops of products, unless there is a single long one, or they are of complex numbers, whose loops are for more rows.
 func dotOfVectors(s *site) (runtime.Bound, bool) {
 	const long = 1 << 15 // elements
 	a := hlo.AttrsOf[hlo.DotAttrs](s.in)
 	x, y := s.shape(0), s.shape(1)
 	known := len(a.LHSBatch) + len(a.LHSContracting)
-	if x.Rank() != known || y.Rank() != known || len(a.LHSContracting) == 0 || x.NumElements() == 0 || x.Type().IsComplex() || y.Type().IsComplex() {
+	if x.Rank() != known || y.Rank() != known || len(a.LHSContracting) == 0 || x.NumElements() == 0 {
 		return runtime.Bound{}, false
 	}
 	left, leftBatch, _ := matrixOf(x, a.LHSBatch, a.LHSContracting)
 	right, _, _ := matrixOf(y, a.RHSBatch, a.RHSContracting)
-	if left.LinearKs() && right.LinearKs() && (len(leftBatch) > 1 || len(left.Ks) < long) {
+	if left.LinearKs() && right.LinearKs() && !x.Type().IsComplex() && (len(leftBatch) > 1 || len(left.Ks) < long) {
 		return runtime.Bound{}, false
 	}
 	m, err := sumOfProducts(s, a)

@@ -149,6 +149,56 @@ func TestBitcastsWithinLoops(t *testing.T) {
 	}
 }
 
+// TestCodes does with narrow floats what their codes are enough for, alone and beside what needs their numbers, and chooses by truth values of elements and of rows.
+func TestCodes(t *testing.T) {
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		for _, code := range []bool{false, true} {
+			undo := func() {}
+			if code {
+				undo = tile.CodeAtOnce()
+			}
+			for _, typ := range []string{"bf16", "f16", "f32", "f64", "u8", "f8e5m2"} {
+				for _, shape := range []string{"30,37", "5,3", "700,2", "9,128"} {
+					rows := shape[:strings.IndexByte(shape, ',')]
+					for _, body := range []string{
+						"ROOT r = T[S] select(p, x, y)", "n = T[S] negate(x) a = T[S] abs(y) ROOT r = T[S] select(p, n, a)", "c = T[] constant(-0) b = T[S] broadcast(c), dimensions={} ROOT r = T[S] select(p, x, b)",
+						"q = pred[S] broadcast(m), dimensions={0} ROOT r = T[S] select(q, x, y)", "q = pred[S] broadcast(m), dimensions={0} a = pred[S] and(p, q) n = T[S] negate(x) ROOT r = T[S] select(a, n, y)",
+						"q = pred[S] broadcast(m), dimensions={0} o = pred[S] not(q) n = T[S] add(x, y) ROOT r = T[S] select(o, n, y)",
+						"n = T[S] negate(x) s = T[S] add(n, y) ROOT r = T[S] select(p, s, n)", "n = T[S] negate(x) ROOT r = (T[S], T[S]) tuple(x, n)",
+					} {
+						result := "T[S]"
+						if strings.Contains(body, "tuple") {
+							result = "(T[S], T[S])"
+						}
+						text := result + " fusion(T[S], T[S], pred[S], pred[R]), kind=kLoop, calls={ x = T[S] parameter(0) y = T[S] parameter(1) p = pred[S] parameter(2) m = pred[R] parameter(3) " + body + " }"
+						if typ == "u8" && strings.Contains(body, "abs") {
+							continue
+						}
+						text = strings.NewReplacer("[S]", "["+shape+"]", "[R]", "["+rows+"]", "constant(-0)", map[bool]string{true: "constant(0)", false: "constant(-0)"}[typ == "u8"]).Replace(text)
+						kernelCase{text: replaceType(text, typ), tol: 1e-6}.check(t)
+					}
+				}
+			}
+			undo()
+		}
+		restore()
+	}
+}
+
+// TestCodesOfSigns takes copysign of bf16 apart, as jax.numpy writes it.
+func TestCodesOfSigns(t *testing.T) {
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		for _, typ := range []string{"bf16", "f16"} {
+			text := "T[1037] fusion(T[1037], T[1037]), kind=kLoop, calls={ x = T[1037] parameter(0) y = T[1037] parameter(1) i = s16[1037] bitcast-convert(y) c = s16[] constant(15) b = s16[1037] broadcast(c), dimensions={} " +
+				"s = s16[1037] shift-right-arithmetic(i, b) z = s16[] constant(0) o = s16[1037] broadcast(z), dimensions={} p = pred[1037] compare(s, o), direction=NE a = T[1037] abs(x) n = T[1037] negate(a) ROOT r = T[1037] select(p, n, a) }"
+			kernelCase{text: replaceType(text, typ)}.check(t)
+		}
+		restore()
+	}
+}
+
 func TestDataMovement(t *testing.T) {
 	for _, typ := range []string{"pred", "u8", "bf16", "f32", "f64", "c64", "f8e4m3fn"} {
 		for _, c := range []string{
@@ -160,6 +210,7 @@ func TestDataMovement(t *testing.T) {
 			"T[7,3] slice(T[20,9]), slice={[1:20:3], [2:5]}", "T[0] slice(T[4]), slice={[2:2]}",
 			"T[5,6,7] reverse(T[5,6,7]), dimensions={0,2}", "T[9] reverse(T[9]), dimensions={0}",
 			"T[1000,4] broadcast(T[1000]), dimensions={0}", "T[999,3] broadcast(T[3]), dimensions={1}", "T[70,6,5] broadcast(T[70,5]), dimensions={0,2}",
+			"T[1001,6] broadcast(T[1001]), dimensions={0}", "T[900,2] broadcast(T[900]), dimensions={0}", "T[300,4,3] broadcast(T[300,3]), dimensions={0,2}", "T[130,3,12] broadcast(T[130,12]), dimensions={0,2}",
 			"T[900,2] slice(T[901,4]), slice={[1:901], [1:3]}", "T[3000] reverse(T[3000]), dimensions={0}", "T[40,3,3] reverse(T[40,3,3]), dimensions={1,2}",
 			"T[700] slice(T[1400]), slice={[1:1400:2]}", "T[7,100] slice(T[7,400]), slice={[0:7], [3:400:4]}", "T[500,3] transpose(T[3,500]), dimensions={1,0}",
 			"T[7,100] slice(T[7,800]), slice={[0:7], [0:799:8]}", "T[31,11] slice(T[62,33]), slice={[0:62:2], [0:33:3]}",

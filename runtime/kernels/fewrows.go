@@ -16,6 +16,8 @@ type rowsProduct[T gemm.Number] struct {
 	loops  gemm.Vector[T]
 	loop   *parallelLoop
 	lefts  sync.Pool
+	// together is how many rows of the matrix are read at a time, and run how many elements of each.
+	together, run int
 }
 
 const (
@@ -25,21 +27,39 @@ const (
 	runOfRows        = 1024    // elements of each
 )
 
+// The same of complex numbers: their loops pay from more rows on, and any matrix is better read where it is than written as its parts.
+const (
+	complexRowsTogether = 32
+	runOfComplexRows    = 256
+	leastComplexColumns = 32
+)
+
 // few returns the form for few rows, or nil where it does not pay.
 func (p *product[T]) few() *rowsProduct[T] {
 	var zero T
 	stride, ok := p.right.RowStride()
-	if p.packLeft != nil || p.decode != nil || p.m < 2 || p.m > mostRowsOfMemory || p.n < runOfRows || p.k < rowsTogether || !ok || stride < p.n || p.k*p.n*sizeOf(zero) < leastOfMemory {
+	if p.packLeft != nil || p.decode != nil || p.m < 2 || p.m > mostRowsOfMemory || p.k < rowsTogether || !ok || stride < p.n {
 		return nil
 	}
-	r := &rowsProduct[T]{p: p, stride: stride, dense: evenStep(p.left.Ks) == 1, loops: gemm.VectorFor[T]()}
+	r := &rowsProduct[T]{p: p, stride: stride, dense: evenStep(p.left.Ks) == 1, loops: gemm.VectorFor[T](), together: rowsTogether, run: runOfRows}
+	switch any(zero).(type) {
+	case complex64, complex128:
+		r.together, r.run = complexRowsTogether, runOfComplexRows
+		if p.n < leastComplexColumns {
+			return nil
+		}
+	default:
+		if p.n < runOfRows || p.k*p.n*sizeOf(zero) < leastOfMemory {
+			return nil
+		}
+	}
 	r.lefts.New = func() any { b := make([]T, p.m*p.k); return &b }
 	r.loop = newParallelLoop(r.runs)
 	return r
 }
 
-func (r *rowsProduct[T]) run(f *runtime.TensorFrame) {
-	r.loop.run(f, r.p.batch*((r.p.n-1)/runOfRows+1), 1)
+func (r *rowsProduct[T]) compute(f *runtime.TensorFrame) {
+	r.loop.run(f, r.p.batch*((r.p.n-1)/r.run+1), 1+(1<<15)/(r.p.m*r.p.k*min(r.run, r.p.n)))
 }
 
 // runs computes runs of all rows of the result.
@@ -47,11 +67,11 @@ func (r *rowsProduct[T]) runs(f *runtime.TensorFrame, lo, hi int) {
 	p := r.p
 	left, right, out := elems[T](p.lhs.of(f)), elems[T](p.rhs.of(f)), elems[T](p.out.of(f))
 	room := r.lefts.Get().(*[]T)
-	blocks := (p.n-1)/runOfRows + 1
+	blocks := (p.n-1)/r.run + 1
 	last := -1
 	for task := lo; task < hi; task++ {
-		b, j := task/blocks, task%blocks*runOfRows
-		n := min(runOfRows, p.n-j)
+		b, j := task/blocks, task%blocks*r.run
+		n := min(r.run, p.n-j)
 		if b != last {
 			r.gather(*room, left[p.leftBatch[b]:])
 			last = b
@@ -60,8 +80,8 @@ func (r *rowsProduct[T]) runs(f *runtime.TensorFrame, lo, hi int) {
 			clear(out[(b*p.m+i)*p.n+j:][:n])
 		}
 		from := right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[0]:]
-		for k := 0; k < p.k; k += rowsTogether {
-			m := min(rowsTogether, p.k-k)
+		for k := 0; k < p.k; k += r.together {
+			m := min(r.together, p.k-k)
 			for i := range p.m {
 				r.loops.Combine((*room)[i*p.k+k:][:m], from[k*r.stride:], r.stride, out[(b*p.m+i)*p.n+j:][:n])
 			}

@@ -25,6 +25,8 @@ type fold[T any] struct {
 	// runs does what each does for runs of up to longest elements, and better than short.
 	runs    func(y, x []T, run int, first *T)
 	longest int
+	// scan folds the elements of lines of n elements one by one, each from first on and from the front or the back, and sets y to what is folded so far; or is nil.
+	scan func(y, x []T, n int, reverse bool, first T)
 	// list is the loop that folds rows which lie anywhere, or nil; identity is an element that changes no other one; anyOrder says that it is the same whatever is folded first.
 	list     vec.Loop
 	identity T
@@ -82,6 +84,9 @@ type realNumber interface {
 	integerNumber | float32 | float64
 }
 
+// foldedNumber is an element type that is folded by ops.
+type foldedNumber interface{ realNumber | complexNumber }
+
 // elementType is the type of which T is.
 func elementType[T realNumber]() hlo.PrimitiveType {
 	var x T
@@ -117,10 +122,10 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 		pair := func(x, y T) T { return x + y }
 		name := vec.Of(op, vec.Unsigned(t))
 		block := vec.FindFold(name.In(vec.Folding), pair, vec.SumOf[T])
-		return withFoldRuns(fold[T]{pair: pair, run: sumBlocks(runLoop(block, vec.SumOf[T])), rows: rowsLoop(name, sumRows[T]), short: sumShort[T], columns: sumColumns[T], block: block, identity: -zeroOf[T](), anyOrder: isInteger}, name)
+		return withFoldRuns(fold[T]{pair: pair, run: sumBlocks(runLoop(block, vec.SumOf[T])), rows: rowsLoop(name, sumRows[T]), short: sumShort[T], columns: sumColumns[T], block: block, identity: -zeroOf[T](), anyOrder: isInteger, scan: sumLines[T]}, name)
 	case hlo.OpMultiply:
 		name := vec.Of(op, vec.Unsigned(t))
-		return withFoldRuns(fold[T]{pair: func(x, y T) T { return x * y }, run: multiplyRun[T], rows: rowsLoop(name, multiplyRows[T]), short: multiplyShort[T], columns: multiplyColumns[T], identity: 1, anyOrder: isInteger}, name)
+		return withFoldRuns(fold[T]{pair: func(x, y T) T { return x * y }, run: multiplyRun[T], rows: rowsLoop(name, multiplyRows[T]), short: multiplyShort[T], columns: multiplyColumns[T], identity: 1, anyOrder: isInteger, scan: multiplyLines[T]}, name)
 	case hlo.OpMaximum:
 		pair := func(x, y T) T { return max(x, y) }
 		block := vec.FindFold(vec.Of(op, t).In(vec.Folding), pair, maxRun[T])
@@ -192,7 +197,9 @@ func predFoldOf(op hlo.Opcode) *fold[uint8] {
 	case hlo.OpAdd, hlo.OpMaximum, hlo.OpOr:
 		return foldOf[uint8](hlo.OpMaximum)
 	case hlo.OpMultiply, hlo.OpMinimum, hlo.OpAnd:
-		return foldOf[uint8](hlo.OpMinimum)
+		f := foldOf[uint8](hlo.OpMinimum)
+		f.identity = 1
+		return f
 	case hlo.OpXor:
 		return integerFoldOf[uint8](op)
 	}

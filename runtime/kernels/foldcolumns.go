@@ -19,21 +19,23 @@ const (
 
 // takeFew lets runs of few elements be folded by columns. Sums and extremes of floats have loops of their own.
 func takeFew[T realNumber](f *fold[T], isProduct bool) {
-	if elementType[T]().IsFloat() && !isProduct {
-		return
+	if !elementType[T]().IsFloat() || isProduct {
+		takeColumns(f, mostOfRun)
 	}
+}
+
+// takeColumns lets runs of up to most elements be folded by columns.
+func takeColumns[T foldedNumber](f *fold[T], most int) {
 	size := sizeOf(*new(T))
-	var every [mostOfRun + 1]vec.Loop
-	for run := 2; run <= mostOfRun; run++ {
-		if every[run] = vec.FindEvery(size, run); every[run] == nil && size == 1 && vec.InUse() != vec.Portable {
-			every[run] = everyByte(run)
-		}
+	every := make([]vec.Loop, most+1)
+	for run := 2; run <= most; run++ {
+		every[run] = vec.FindEvery(size, run)
 	}
 	spaces := sync.Pool{New: func() any { return new([besideRuns]T) }}
 	others, longest := f.runs, f.longest
-	f.longest = max(longest, mostOfRun)
+	f.longest = max(longest, most)
 	f.runs = func(y, x []T, run int, first *T) {
-		if run <= mostOfRun && every[run] != nil && len(y) >= leastRuns {
+		if run <= most && every[run] != nil && len(y) >= leastRuns {
 			space := spaces.Get().(*[besideRuns]T)
 			for ; len(y) > besideRuns; y, x = y[besideRuns:], x[besideRuns*run:] {
 				columnsOf(f, y[:besideRuns], x, run, *first, every[run], space[:])
@@ -53,18 +55,8 @@ func takeFew[T realNumber](f *fold[T], isProduct bool) {
 	}
 }
 
-// everyByte is what [vec.FindEvery] is for bytes that have no such loop: taking them one by one is still better than folding them so.
-func everyByte(stride int) vec.Loop {
-	return func(n int, d, a, _, _ unsafe.Pointer) {
-		to, from := unsafe.Slice((*byte)(d), n), unsafe.Slice((*byte)(a), n*stride)
-		for i := range to {
-			to[i] = from[i*stride]
-		}
-	}
-}
-
 // columnsOf sets y[i] to the fold of first and run i of x. The last run is taken element by element: the loop reads what is behind an element, too.
-func columnsOf[T realNumber](f *fold[T], y, x []T, run int, first T, every vec.Loop, space []T) {
+func columnsOf[T foldedNumber](f *fold[T], y, x []T, run int, first T, every vec.Loop, space []T) {
 	n, k := len(y)-1, 0
 	take := func(d []T) { every(n, unsafe.Pointer(&d[0]), unsafe.Pointer(&x[k : k+n*run][0]), nil, nil) }
 	y[n] = first

@@ -81,7 +81,7 @@ func (r *reduction[T]) narrowRows(s *site, f *fold[T], leaf func(hlo.Instruction
 }
 
 // listSource is rows in memory that a list fold folds: elements of a size, at byte offsets of strips.
-type listSource[T realNumber] struct {
+type listSource[T foldedNumber] struct {
 	list    vec.Loop // or nil
 	size    int
 	offsets []int64

@@ -7,18 +7,23 @@ const sumBlock = 4096
 
 // sumBlocks adds blocks, and the sums of the halves of longer runs.
 func sumBlocks[T realNumber, S any](block func(x []S) T) func(x []S) T {
+	return foldBlocks(func(x, y T) T { return x + y }, block)
+}
+
+// foldBlocks folds blocks, and what the halves of longer runs are folded to.
+func foldBlocks[T, S any](pair func(x, y T) T, block func(x []S) T) func(x []S) T {
 	var sum func(x []S) T
 	sum = func(x []S) T {
 		if len(x) <= sumBlock {
 			return block(x)
 		}
 		half := (len(x)/2 + sumBlock - 1) / sumBlock * sumBlock
-		return sum(x[:half]) + sum(x[half:])
+		return pair(sum(x[:half]), sum(x[half:]))
 	}
 	return sum
 }
 
-func sumRows[T realNumber](x, y []T) {
+func sumRows[T foldedNumber](x, y []T) {
 	y = y[:len(x)]
 	for i := range x {
 		x[i] += y[i]
@@ -65,7 +70,7 @@ func minRows[T realNumber](x, y []T) {
 	}
 }
 
-func sumShort[T realNumber](y, x []T, run int) {
+func sumShort[T foldedNumber](y, x []T, run int) {
 	for i, v := range y {
 		for _, e := range x[i*run:][:run] {
 			v += e
@@ -74,7 +79,7 @@ func sumShort[T realNumber](y, x []T, run int) {
 	}
 }
 
-func sumColumns[T realNumber](y, x []T) {
+func sumColumns[T foldedNumber](y, x []T) {
 	for c, v := range y {
 		for i := c; i < len(x); i += len(y) {
 			v += x[i]
@@ -135,14 +140,14 @@ func multiplyRun[T realNumber](x []T) T {
 	return r
 }
 
-func multiplyRows[T realNumber](x, y []T) {
+func multiplyRows[T foldedNumber](x, y []T) {
 	y = y[:len(x)]
 	for i := range x {
 		x[i] *= y[i]
 	}
 }
 
-func multiplyShort[T realNumber](y, x []T, run int) {
+func multiplyShort[T foldedNumber](y, x []T, run int) {
 	for i, v := range y {
 		for _, e := range x[i*run:][:run] {
 			v *= e
@@ -151,7 +156,7 @@ func multiplyShort[T realNumber](y, x []T, run int) {
 	}
 }
 
-func multiplyColumns[T realNumber](y, x []T) {
+func multiplyColumns[T foldedNumber](y, x []T) {
 	for c, v := range y {
 		for i := c; i < len(x); i += len(y) {
 			v *= x[i]

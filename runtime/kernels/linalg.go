@@ -82,10 +82,12 @@ func systemAs[T factor.Number](sys triangularSystem) chooser {
 		tasks, grain := a.batch, 1+(1<<15)/(1+n*n*cols)
 		switch v := any(x).(type) {
 		case *systemSolver[float32]:
+			v.substitute = factor.Substitute[float32]
 			if s := newSmallSystems(v, hlo.F32); s != nil {
 				x.matrices, tasks, grain = newParallelLoop(s.pieces), s.tasks(), s.grain()
 			}
 		case *systemSolver[float64]:
+			v.substitute = factor.Substitute[float64]
 			if s := newSmallSystems(v, hlo.F64); s != nil {
 				x.matrices, tasks, grain = newParallelLoop(s.pieces), s.tasks(), s.grain()
 			}
@@ -104,7 +106,8 @@ func systemAs[T factor.Number](sys triangularSystem) chooser {
 type systemSolver[T factor.Number] struct {
 	sys              triangularSystem
 	a, b             matrixBatch
-	cols             int // right sides of each matrix
+	cols             int                                                            // right sides of each matrix
+	substitute       func(a factor.Matrix[T], n int, unit bool, b factor.Matrix[T]) // of one right side; nil for complex numbers
 	slow             runtime.Bound
 	triangles, rooms sync.Pool
 	matrices         *parallelLoop
@@ -116,6 +119,12 @@ func (x *systemSolver[T]) solveMatrices(f *runtime.TensorFrame, lo, hi int) {
 	t := x.triangles.Get().(*factor.Triangle[T])
 	for k := lo; k < hi; k++ {
 		a, b := x.views(in[k*x.a.len():], out[k*x.b.len():])
+		if x.substitute != nil && x.a.rows <= factor.MostSubstituted && x.cols <= factor.MostSubstitutedSides {
+			for j := range x.cols {
+				x.substitute(a, x.a.rows, x.sys.unit, b.From(0, j))
+			}
+			continue
+		}
 		t.Pack(a, x.a.rows, x.sys.unit)
 		panels := (x.cols-1)/t.Width() + 1
 		grain := max(1, (1<<15)/(1+x.a.rows*x.a.rows*t.Width()/2))

@@ -7,7 +7,7 @@ import (
 )
 
 func TestMoves(t *testing.T) {
-	for _, typ := range []string{"pred", "bf16", "f32", "f64", "c64"} {
+	for _, typ := range []string{"pred", "bf16", "f32", "f64", "c64", "c128"} {
 		for _, c := range []string{
 			"T[5,7] concatenate(T[2,7], T[3,7]), dimensions={0}", "T[3,9] concatenate(T[3,2], T[3,0], T[3,7]), dimensions={1}",
 			"T[4,6,5] concatenate(T[4,2,5], T[4,4,5]), dimensions={1}", "T[700,5] concatenate(T[700,2], T[700,3]), dimensions={1}",
@@ -29,7 +29,7 @@ func TestMoves(t *testing.T) {
 
 // TestRunMoves moves runs of all sizes that are copied in a way of their own, and others, with the axes around them permuted, reversed, and cut with strides.
 func TestRunMoves(t *testing.T) {
-	for _, typ := range []string{"u8", "bf16", "f32", "c64"} {
+	for _, typ := range []string{"u8", "bf16", "f32", "c64", "c128"} {
 		for _, run := range []int{2, 3, 4, 6, 7, 12, 16, 24, 32, 48, 64, 65, 128, 512} {
 			for _, c := range []string{
 				"T[3,7,5,R] transpose(T[3,5,7,R]), dimensions={0,2,1,3}",

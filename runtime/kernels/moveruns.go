@@ -9,7 +9,7 @@ import (
 )
 
 // runMoves copies runs of elements that lie together to another order of the axes around them, as heads of attention are split and merged. Of each row of the result,
-// runs are copied by their size: a tile program walks to each run on its own. Elements that are repeated along the last axis are rows, too.
+// runs are copied by their size: a tile program walks to each run on its own, unless it permutes them in vectors. Elements that are repeated along the last axis are rows, too.
 type runMoves struct {
 	box
 	base int // of the first run in the operand, in bytes
@@ -28,6 +28,9 @@ const longRun = 512
 
 // leastMoved is the size, in bytes, of runs from which on they are copied one by one; shorter ones are permuted in vectors.
 const leastMoved = 12
+
+// longestPermuted is the size, in bytes, of runs and of rows of one element up to which vectors are permuted if elements lie together.
+const longestPermuted = 64
 
 // Limits of rows that are one element: the size, in bytes, from which on they are filled by a loop, and the largest that is one piece of work.
 const (
@@ -62,6 +65,13 @@ func newRunMoves(p *tile.Program) (rewriting, bool) {
 		return rewriting{}, false
 	}
 	repeat := repeatOf(&b)
+	piece := b.run
+	if repeat != nil {
+		piece *= b.dims[len(b.dims)-1]
+	}
+	if piece <= longestPermuted && p.Permutes() {
+		return rewriting{}, false
+	}
 	if repeat == nil && b.run < max(leastMoved, width+1) {
 		return rewriting{}, false
 	}

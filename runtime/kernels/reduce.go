@@ -74,13 +74,23 @@ func reduceOp(s *site, leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, b
 		return reduceAs(s, t, integerFoldOf[int64](op), leaf)
 	case hlo.U64:
 		return reduceAs(s, t, integerFoldOf[uint64](op), leaf)
+	case hlo.C64:
+		if b, ok := complexColumns[float32](s, op, leaf); ok {
+			return b, true
+		}
+		return reduceAs(s, t, complexFoldOf[complex64](op), leaf)
+	case hlo.C128:
+		if b, ok := complexColumns[float64](s, op, leaf); ok {
+			return b, true
+		}
+		return reduceAs(s, t, complexFoldOf[complex128](op), leaf)
 	}
 	return runtime.Bound{}, false
 }
 
 // reduction folds an array, which lies in memory as it is, or is computed by a producer. What is folded for one element of the result,
 // or for one run of it, are strips; a long list of strips is divided into parts with a result of their own.
-type reduction[T realNumber] struct {
+type reduction[T foldedNumber] struct {
 	reduceLayout
 	fold *fold[T]
 	in   place
@@ -99,7 +109,7 @@ type reduction[T realNumber] struct {
 // reduceColumns bounds the columns that are folded together: their sums stay in the nearest cache.
 const reduceColumns = 1024
 
-func reduceAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, bool) {
+func reduceAs[T foldedNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, bool) {
 	if f == nil {
 		return runtime.Bound{}, false
 	}

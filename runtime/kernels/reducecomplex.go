@@ -2,159 +2,118 @@ package kernels
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
-// complexSums adds up rows of complex numbers, which lie together: as rows of real numbers, of which the even ones belong to real parts. Lines of a row are added to a line of sums, whose
-// halves are added until one number is left.
-type complexSums[T float32 | float64] struct {
-	units, run int // rows, and the complex numbers of each
-	parts      int // of a row, each of complexPart numbers but for the last
-	partial    section
-	rows       func(x, y []T)
-	lines      sync.Pool
-	loop       *parallelLoop
-}
+type complexNumber interface{ complex64 | complex128 }
 
-// Complex numbers in a line of sums, and in a part of a row, which is a task of its own: the order of sums depends on the length alone.
-const (
-	complexLine = 64
-	complexPart = 1 << 14
-)
+// Complex numbers in a line: long runs are folded onto lines of chains, which the loops over rows fold.
+const complexLine = 64
 
-// mostComplexTerms is how many numbers of a row are added one by one.
-const mostComplexTerms = 16
+// mostComplexInOrder is how many numbers of a run are folded one by one.
+const mostComplexInOrder = 16
 
-// reduceComplex serves sums of complex numbers.
-func reduceComplex(s *site) (runtime.Bound, bool) {
-	op, t, ok := s.foldOp()
-	if !ok || op != hlo.OpAdd {
-		return runtime.Bound{}, false
-	}
-	switch t {
-	case hlo.C64:
-		return complexSumsOf[float32](s)
-	case hlo.C128:
-		return complexSumsOf[float64](s)
-	}
-	return runtime.Bound{}, false
-}
+// mostComplexColumns is up to how many numbers runs are folded by columns.
+const mostComplexColumns = 8
 
-func complexSumsOf[T float32 | float64](s *site) (runtime.Bound, bool) {
-	var l reduceLayout
-	l.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
-	if s.shape(0).NumElements() == 0 {
-		return runtime.Bound{}, false
+// complexFoldOf is the fold of complex numbers by an op, or nil where there is none. There is no identity: 1 is none, as it times an infinity may be no number.
+func complexFoldOf[T complexNumber](op hlo.Opcode) *fold[T] {
+	f := &fold[T]{}
+	t := hlo.C64
+	if sizeOf(*new(T)) == hlo.C128.ByteSize() {
+		t = hlo.C128
 	}
-	if !l.inner {
-		return complexColumns[T](s)
-	}
-	if !l.isContiguous() {
-		return runtime.Bound{}, false
-	}
-	r := &complexSums[T]{units: l.units, run: l.run, parts: (l.run-1)/complexPart + 1, rows: foldOf[T](hlo.OpAdd).rows}
-	r.lines.New = func() any { return new([2 * complexLine]T) }
-	r.loop = newParallelLoop(r.tasks)
-	var scratch scratchPlan
-	tasks, grain := r.units, 1+reduceGrain/(2*r.run)
-	if r.parts > 1 {
-		r.partial = scratch.take(int64(r.units * r.parts * s.in.Shape().Type().ByteSize()))
-		tasks *= r.parts
-	}
-	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
-		r.loop.run(f, tasks, grain)
-		if r.parts > 1 {
-			r.merge(f)
-		}
+	//halo:allow opswitch the ops that complex numbers are reduced by
+	switch op {
+	case hlo.OpAdd:
+		f.pair, f.scan, f.short, f.columns = func(x, y T) T { return x + y }, sumLines[T], sumShort[T], sumColumns[T]
+		f.rows = complexRows(vec.Of(op, t.ComponentType()), sumRows[T])
+	case hlo.OpMultiply:
+		f.pair, f.scan, f.short, f.columns = func(x, y T) T { return x * y }, multiplyLines[T], multiplyShort[T], multiplyColumns[T]
+		f.rows = complexRows(vec.Of(op, t), multiplyRows[T])
+	default:
 		return nil
-	}, Scratch: scratch.size}, true
+	}
+	nan := math.NaN()
+	f.identity = T(complex(nan, nan))
+	f.run = foldBlocks(f.pair, complexRun(f))
+	takeColumns(f, mostComplexColumns)
+	return f
+}
+
+// complexRows is fold.rows by a loop of package vec that counts parts.
+func complexRows[T complexNumber](name vec.Name, portable func(x, y []T)) func(x, y []T) {
+	loop := vec.Find(name, func(n int, d, _, b, _ unsafe.Pointer) {
+		portable(unsafe.Slice((*T)(d), n/2), unsafe.Slice((*T)(b), n/2))
+	})
+	return func(x, y []T) {
+		if len(x) > 0 {
+			loop(2*len(x), unsafe.Pointer(&x[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&y[:len(x)][0]), nil)
+		}
+	}
+}
+
+// complexRun folds a run: the lines of it onto the first one, whose halves are folded until few numbers are left.
+func complexRun[T complexNumber](f *fold[T]) func(x []T) T {
+	lines := sync.Pool{New: func() any { return new([complexLine]T) }}
+	return func(x []T) T {
+		if len(x) > mostComplexInOrder {
+			line := lines.Get().(*[complexLine]T)
+			n := complexLine
+			for n > len(x) {
+				n /= 2
+			}
+			y := line[:n]
+			copy(y, x)
+			for x = x[n:]; len(x) >= n; x = x[n:] {
+				f.rows(y, x[:n])
+			}
+			f.rows(y[:len(x)], x)
+			for ; n > mostComplexInOrder/2; n /= 2 {
+				f.rows(y[:n/2], y[n/2:n])
+			}
+			r := foldInOrder(f, y[:n])
+			lines.Put(line)
+			return r
+		}
+		return foldInOrder(f, x)
+	}
+}
+
+func foldInOrder[T any](f *fold[T], x []T) T {
+	r := x[0]
+	for _, v := range x[1:] {
+		r = f.pair(r, v)
+	}
+	return r
 }
 
 // complexColumns adds up rows element by element: as rows of twice as many real numbers, from an initial value both of whose parts are the same.
-func complexColumns[T float32 | float64](s *site) (runtime.Bound, bool) {
+func complexColumns[T float32 | float64](s *site, op hlo.Opcode, leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, bool) {
+	var l reduceLayout
+	l.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
+	arg, isInput := leaf(s.in.OperandInstr(0))
+	if l.inner || op != hlo.OpAdd || !isInput || s.in.OperandInstr(0).Shape().Type() != s.in.Shape().Type() || s.shape(0).NumElements() == 0 {
+		return runtime.Bound{}, false
+	}
 	r, e := &reduction[T]{fold: foldOf[T](hlo.OpAdd)}, &reduceEnds{t: s.in.Shape().Type()}
 	r.layOut(append(slices.Clone(s.shape(0).Dimensions()), 2), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
 	first := s.in.OperandInstr(1).Literal()
-	if first == nil || first.IsElided() || !e.plan(s, operandsOf(s.in)) {
+	if first == nil || first.IsElided() || !e.plan(s, leaf) {
 		return runtime.Bound{}, false
 	}
 	if parts := elems[T](first.Bytes()); !bytes.Equal(bytesOf(parts[:1]), bytesOf(parts[1:])) {
 		return runtime.Bound{}, false
 	}
-	r.init, r.out, r.in = e.init, e.out, place{kind: inInput, index: 0}
+	r.init, r.out, r.in = e.init, e.out, place{kind: inInput, index: arg}
 	r.divide()
 	r.takeRows(r.fold.list, sizeOf(*new(T)))
 	return r.bound(e, 2*int(s.shape(0).NumElements())), true
-}
-
-// tasks computes parts [lo, hi) of all rows.
-func (r *complexSums[T]) tasks(f *runtime.TensorFrame, lo, hi int) {
-	x, y, init := elems[T](f.In(0).Data), elems[T](f.Out(0).Data), elems[T](f.In(1).Data)
-	if r.parts > 1 {
-		y = elems[T](r.partial.of(f))
-	}
-	if r.run <= mostComplexTerms {
-		for u := lo; u < hi; u++ {
-			re, im := init[0], init[1]
-			for row := x[2*u*r.run:][:2*r.run]; len(row) >= 2; row = row[2:] {
-				re, im = re+row[0], im+row[1]
-			}
-			y[2*u], y[2*u+1] = re, im
-		}
-		return
-	}
-	line := r.lines.Get().(*[2 * complexLine]T)
-	for task := lo; task < hi; task++ {
-		u, part := task/r.parts, task%r.parts
-		row := x[2*u*r.run:][:2*r.run]
-		row = row[2*part*complexPart : 2*min(r.run, (part+1)*complexPart)]
-		re, im := r.sum(row, line)
-		if r.parts == 1 {
-			re, im = init[0]+re, init[1]+im
-		}
-		y[2*task], y[2*task+1] = re, im
-	}
-	r.lines.Put(line)
-}
-
-// sum adds up the numbers of a row.
-func (r *complexSums[T]) sum(row []T, line *[2 * complexLine]T) (re, im T) {
-	n := len(line)
-	for n > 2 && n > len(row) {
-		n /= 2
-	}
-	sums := line[:n]
-	copy(sums, row)
-	for row = row[n:]; len(row) >= n; row = row[n:] {
-		r.rows(sums, row[:n])
-	}
-	if len(row) > 0 {
-		r.rows(sums[:len(row)], row)
-	}
-	for ; n > 2*shortRun; n /= 2 {
-		r.rows(sums[:n/2], sums[n/2:n])
-	}
-	for ; n > 2; n /= 2 {
-		for i, v := range sums[n/2 : n] {
-			sums[i] += v
-		}
-	}
-	return sums[0], sums[1]
-}
-
-// merge adds up the parts of each row.
-func (r *complexSums[T]) merge(f *runtime.TensorFrame) {
-	y, init, partial := elems[T](f.Out(0).Data), elems[T](f.In(1).Data), elems[T](r.partial.of(f))
-	for u := range r.units {
-		re, im := init[0], init[1]
-		for p := range r.parts {
-			at := 2 * (u*r.parts + p)
-			re, im = re+partial[at], im+partial[at+1]
-		}
-		y[2*u], y[2*u+1] = re, im
-	}
 }

@@ -46,7 +46,7 @@ func (r *reduceLayout) keepTail(produced bool) {
 // turn lets rows of very few elements, many of which are folded, be computed in columns: each is a run of memory then. It returns the axes of the operand in the
 // order in which that is so, or nil if the layout stays as it was.
 func (r *reduceLayout) turn(s *site) (axes []int) {
-	if r.inner || r.run > analysis.MostColumns || len(r.strips) < analysis.FewestRows || !r.isContiguous() {
+	if r.inner || r.run > analysis.FewColumns(s.m, s.in) || len(r.strips) < analysis.FewestRows || !r.isContiguous() {
 		return nil
 	}
 	reduced := hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions

@@ -8,7 +8,7 @@ import (
 )
 
 // reduceVisit folds the tiles of one range of a producer's elements: whole units, or one part of a unit, or some columns of a strip.
-type reduceVisit[T realNumber] struct {
+type reduceVisit[T foldedNumber] struct {
 	r    *reduction[T]
 	out  []T
 	init T

@@ -36,12 +36,16 @@ func reduceWindow(s *site) (runtime.Bound, bool) {
 		return reduceWindowAs(s, t, integerFoldOf[int64](op))
 	case hlo.U64:
 		return reduceWindowAs(s, t, integerFoldOf[uint64](op))
+	case hlo.C64:
+		return reduceWindowAs(s, t, complexFoldOf[complex64](op))
+	case hlo.C128:
+		return reduceWindowAs(s, t, complexFoldOf[complex128](op))
 	}
 	return runtime.Bound{}, false
 }
 
 // windowReduction folds a window for each position: a run of the result at a time.
-type windowReduction[T realNumber] struct {
+type windowReduction[T foldedNumber] struct {
 	windowRuns
 	fold          *fold[T]
 	src, init, to place
@@ -63,7 +67,7 @@ type windowReduction[T realNumber] struct {
 // windowPick is how many elements of a line with a stride are brought together at a time.
 const windowPick = 256
 
-func reduceWindowAs[T realNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (runtime.Bound, bool) {
+func reduceWindowAs[T foldedNumber](s *site, t hlo.PrimitiveType, f *fold[T]) (runtime.Bound, bool) {
 	runs, ok := newWindowRuns(hlo.AttrsOf[hlo.WindowAttrs](s.in).Window, s.shape(0), s.in.Shape())
 	if f == nil || !ok {
 		return runtime.Bound{}, false
@@ -200,6 +204,10 @@ func (r *windowReduction[T]) scans(f *runtime.TensorFrame, lo, hi int) {
 	init := elems[T](r.init.of(f))[0]
 	n, stride := r.in[r.scan], r.stride[r.scan]
 	inner := stride / r.run // lines between neighbours along the axis
+	if stride == 1 && r.fold.scan != nil {
+		r.fold.scan(out[lo*n:hi*n], x[lo*n:hi*n], n, r.reverse, init)
+		return
+	}
 	for line := lo; line < hi; line++ {
 		at := line/inner*inner*n*r.run + line%inner*r.run
 		step := stride

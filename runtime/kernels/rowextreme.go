@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 )
 
 // extremeRows finds what rows fold to, which follow each other and are as long: elements, and the positions where they are, of which that of the first element of a row is at.
@@ -17,7 +18,7 @@ type extremeRows func(rows []byte, length, at int, values, indices []byte)
 // The computation is recognised by what it computes. If it does nothing with elements but compare and choose them, then its results depend on their order alone,
 // and it is known by its results on all pairs of a few elements that are in all orders to each other.
 func extremeOf(s *site, comp hlo.Computation, r *rowLanes) extremeRows {
-	if r.arrays != 2 || !r.positions(s.in.OperandInstr(1)) || !onlyCompares(comp) {
+	if r.arrays != 2 || !r.positions(s.in.OperandInstr(1)) || !analysis.OnlyCompares(comp) {
 		return nil
 	}
 	switch comp.Parameter(1).Shape().Type() {
@@ -80,34 +81,6 @@ func infinite[T float32 | float64](sign T) T {
 	return sign / zero
 }
 func notANumber[T float32 | float64]() T { return infinite[T](1) - infinite[T](1) }
-
-// onlyCompares reports whether a computation does nothing but compare its parameters, each with the other of its array, and choose among them.
-func onlyCompares(comp hlo.Computation) bool {
-	for in := range comp.Instructions() {
-		//halo:allow opswitch what does not compute new values from elements
-		switch in.Opcode() {
-		case hlo.OpParameter, hlo.OpAnd, hlo.OpOr, hlo.OpNot, hlo.OpXor, hlo.OpTuple:
-			if in.Opcode() != hlo.OpParameter && in.Opcode() != hlo.OpTuple && in.Shape().Type() != hlo.PRED {
-				return false
-			}
-		case hlo.OpSelect:
-			if in.Shape().Type() != hlo.PRED && !(isParameterOf(in.OperandInstr(1)) && isParameterOf(in.OperandInstr(2))) {
-				return false
-			}
-		case hlo.OpCompare, hlo.OpMaximum, hlo.OpMinimum:
-			x, ok := in.OperandInstr(0).ParameterNumber()
-			y, ok2 := in.OperandInstr(1).ParameterNumber()
-			if !ok || !ok2 || x%2 != y%2 {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-func isParameterOf(in hlo.Instruction) bool { return in.Opcode() == hlo.OpParameter }
 
 func probe[T ordered, I int32 | int64](r *rowLanes, values []T) extremeRows {
 	largest, last, ok := probed[T, I](r, values, bytesOf[T], elems[T])

@@ -156,6 +156,11 @@ func (r *rowLanes) addArray(s *site, i int, leaf func(hlo.Instruction) (int, boo
 		r.sources = append(r.sources, rowSource{input: arg})
 		return true
 	}
+	r.computed = true
+	if p, ok := compileMoved(s.m, operand, r.axes, r.run, leaf); ok {
+		r.sources = append(r.sources, rowSource{producer: p})
+		return true
+	}
 	t := operand.Shape().Type()
 	var narrow vec.Loop
 	switch {
@@ -166,12 +171,8 @@ func (r *rowLanes) addArray(s *site, i int, leaf func(hlo.Instruction) (int, boo
 	case t.IsFloat() && t.Bits() < 32:
 		return false // whose tiles are wider
 	}
-	if isInput && narrow != nil {
-		return false // and it would not stay as it is on the way, if it is a signalling NaN
-	}
 	p, ok := compileResult(s.m, operand, t, r.axes, r.run, leaf)
 	r.sources = append(r.sources, rowSource{producer: p, narrow: narrow})
-	r.computed = true
 	return ok
 }
 
@@ -421,6 +422,8 @@ func transposeBytes(dst, src []byte, rows, cols, dstStride, srcStride, width int
 		square.Transpose(elems[uint32](dst), elems[uint32](src), rows, cols, dstStride, srcStride)
 	case 8:
 		square.Transpose(elems[uint64](dst), elems[uint64](src), rows, cols, dstStride, srcStride)
+	case 16:
+		square.Transpose(elems[[2]uint64](dst), elems[[2]uint64](src), rows, cols, dstStride, srcStride)
 	default:
 		for r := range rows {
 			for c := range cols {

@@ -69,6 +69,10 @@ func scatter(s *site) (runtime.Bound, bool) {
 		return scatterAs(s, foldingIntegers[int64](op))
 	case hlo.U64:
 		return scatterAs(s, foldingIntegers[uint64](op))
+	case hlo.C64:
+		return scatterAs(s, foldingComplex[complex64](op))
+	case hlo.C128:
+		return scatterAs(s, foldingComplex[complex128](op))
 	}
 	return runtime.Bound{}, false
 }

@@ -19,7 +19,7 @@ func TestScatterLines(t *testing.T) {
 		for typ, ops := range map[string][]string{
 			"f32": {"add", "multiply", "maximum", "minimum", ""}, "f64": {"add", "multiply", "maximum", "minimum"}, "bf16": {"add", "maximum", ""}, "f16": {"add", "multiply", "maximum", ""},
 			"s32": {"add", "multiply", "maximum", "minimum", "xor"}, "u32": {"add", "maximum", "minimum"}, "s64": {"add", "multiply", "maximum", "minimum", ""},
-			"u64": {"maximum", "or"}, "s8": {"add", "multiply", "maximum"}, "u8": {"minimum", ""}, "pred": {"or", "and", "add", ""},
+			"u64": {"maximum", "or"}, "s8": {"add", "multiply", "maximum"}, "u8": {"minimum", ""}, "pred": {"or", "and", "add", ""}, "c64": {"add", "multiply", ""}, "c128": {"add", "multiply"},
 		} {
 			for _, op := range ops {
 				for i, n := range []int{1, 2, 3, 7, 8, 15, 16, 17, 31, 64, 67} {
@@ -39,7 +39,7 @@ func TestScatterElements(t *testing.T) {
 	for level := vec.Portable; level <= vec.Best(); level++ {
 		restore := vec.Use(level)
 		for typ, ops := range map[string][]string{
-			"f32": {"add", "maximum", "minimum", ""}, "f64": {"maximum", "minimum"}, "s32": {"add", "multiply", "and", "or", "xor"}, "s8": {"minimum", "maximum"}, "pred": {"or", "and"},
+			"f32": {"add", "maximum", "minimum", ""}, "f64": {"maximum", "minimum"}, "s32": {"add", "multiply", "and", "or", "xor"}, "s8": {"minimum", "maximum"}, "pred": {"or", "and"}, "c64": {"add"}, "c128": {"add"},
 		} {
 			for i, op := range ops {
 				index := []string{"s32", "s64", "u64", "u32"}[i%4]

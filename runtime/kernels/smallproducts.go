@@ -55,7 +55,7 @@ func (p *product[T]) small() *smallProducts[T] {
 	}
 	n := p.elementsOfEach()
 	var zero T
-	s := &smallProducts[T]{p: p, left: newLinedMatrices(&p.left, p.leftBatch), right: newLinedMatrices(&p.right, p.rightBatch), lines: gemm.LinesFor[T]()}
+	s := &smallProducts[T]{p: p, left: newLinedMatrices(&p.left, p.leftBatch), right: newLinedMatrices(&p.right, p.rightBatch), lines: linesFor[T]()}
 	s.together = linesTogether(p.batch, n)
 	s.rooms.New = func() any { b := make([]byte, n*s.together*sizeOf(zero)); return &b }
 	s.loop = newParallelLoop(s.pieces)

@@ -46,6 +46,8 @@ func newSquares(dims []int64, src []int, t hlo.PrimitiveType, from, to place) (r
 		return squaresAs[uint32](&b, from, to)
 	case 8:
 		return squaresAs[uint64](&b, from, to)
+	case 16:
+		return squaresAs[[2]uint64](&b, from, to)
 	}
 	return rewriting{}, false
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // windowList is what a list fold reads that folds the runs of a window.
-type windowList[T realNumber] struct {
+type windowList[T foldedNumber] struct {
 	head    foldHead[T]
 	offsets []int64         // how many bytes behind the first of them each run begins
 	counts  [maxSpatial]int // along each axis, of the window that the offsets are of

@@ -12,7 +12,7 @@ import (
 // windowPlanes is a window over the trailing axes of many planes, such as the images of a network with channels first. Lines of a plane are too short for vectors, or
 // have to be picked apart, so planes are turned first: each element of neighbouring ones is a line, and a window is a list of lines. Planes too large for the cache are
 // taken in strips. Elements are folded in the order in which the other forms fold them.
-type windowPlanes[T realNumber] struct {
+type windowPlanes[T foldedNumber] struct {
 	fold      *fold[T]
 	planes    int // in all
 	together  int // planes that are turned together
@@ -35,7 +35,7 @@ type windowStrip struct {
 }
 
 // windowPlanesRoom is what a task needs.
-type windowPlanesRoom[T realNumber] struct {
+type windowPlanesRoom[T foldedNumber] struct {
 	in, out []byte
 	head    foldHead[T]
 }

@@ -10,7 +10,7 @@ import (
 const windowsTogether = 64
 
 // windowLanesOf is what some windows have been folded to so far, and the next element of each.
-type windowLanesOf[T realNumber] struct{ folded, next [windowsTogether]T }
+type windowLanesOf[T foldedNumber] struct{ folded, next [windowsTogether]T }
 
 // findGroups sorts the windows, unless there are too many.
 func (r *windowReduction[T]) findGroups() (ok bool) {

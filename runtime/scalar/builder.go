@@ -44,6 +44,7 @@ type Builder struct {
 	nodes  []node
 	region *region
 	known  map[key]Value // scoped: an entry holds while its value's region is open
+	learnt []key         // the keys of known, in the order in which they came
 	epoch  int32         // of memory: loads before and after a store differ
 	loops  []callee
 	parts  map[Value][2]Value // of complex numbers that were joined
@@ -56,7 +57,7 @@ type node struct {
 	op     op
 	width  uint8 // in bytes
 	args   [3]Value
-	m      int32
+	m      int32  // also which of its loop's variables or its branch's results an opVar is
 	bits   uint64 // opConst
 	place  Place
 	region *region
@@ -139,8 +140,13 @@ func (b *Builder) pure(n node) Value {
 		r = r.outer
 	}
 	v := b.appendTo(r, n)
-	b.known[k] = v
+	b.learn(k, v)
 	return v
+}
+
+func (b *Builder) learn(k key, v Value) {
+	b.known[k] = v
+	b.learnt = append(b.learnt, k)
 }
 
 // uses reports whether an operand of n is computed in the loop that r belongs to, or in a loop within.
@@ -222,7 +228,7 @@ func (b *Builder) Load(width int, p Place, offset Value, at int64) Value {
 		return v
 	}
 	v := b.appendTo(b.region, n)
-	b.known[k] = v
+	b.learn(k, v)
 	return v
 }
 

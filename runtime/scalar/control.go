@@ -19,8 +19,8 @@ type branchNode struct {
 func (b *Builder) While(init []Value, cond func(vars []Value) Value, body func(vars []Value) []Value) []Value {
 	l := &loopNode{init: append([]Value(nil), init...)}
 	l.cond.loop, l.body.loop = l, l
-	for _, x := range init {
-		l.vars = append(l.vars, b.variable(node{op: opVar, width: b.nodes[x].width, args: noArgs, region: &l.body, loop: l}))
+	for i, x := range init {
+		l.vars = append(l.vars, b.variable(node{op: opVar, width: b.nodes[x].width, args: noArgs, m: int32(i), region: &l.body, loop: l}))
 	}
 	b.epoch++
 	b.within(&l.cond, l, func() { l.test = cond(l.vars) })
@@ -46,8 +46,8 @@ func (b *Builder) If(test Value, widths []int, then, otherwise func() []Value) [
 	}
 	b.epoch++
 	b.appendTo(b.region, node{op: opBranch, args: noArgs, branch: br})
-	for _, w := range widths {
-		br.results = append(br.results, b.variable(node{op: opVar, width: uint8(w), args: noArgs, region: b.region, branch: br}))
+	for i, w := range widths {
+		br.results = append(br.results, b.variable(node{op: opVar, width: uint8(w), args: noArgs, m: int32(i), region: b.region, branch: br}))
 	}
 	return br.results
 }
@@ -71,18 +71,17 @@ func (b *Builder) variable(n node) Value {
 // within builds a region. Facts learnt in it hold in it only, but for those about values in front of it.
 func (b *Builder) within(r *region, l *loopNode, build func()) {
 	r.outer, r.loop = b.region, l
-	before := b.known
-	b.known = make(map[key]Value, len(before))
-	for k, v := range before {
-		b.known[k] = v
-	}
+	before := len(b.learnt)
 	b.region = r
 	build()
 	b.region = r.outer
-	for k, v := range b.known {
-		if at := b.nodes[v].region; at != r && k.epoch == 0 {
-			before[k] = v
+	kept := b.learnt[:before]
+	for _, k := range b.learnt[before:] {
+		if b.nodes[b.known[k]].region == r || k.epoch != 0 {
+			delete(b.known, k)
+			continue
 		}
+		kept = append(kept, k)
 	}
-	b.known = before
+	b.learnt = kept
 }

@@ -1,5 +1,7 @@
 package scalar
 
+import "container/heap"
+
 // transfer is a copy from one register to another.
 type transfer struct {
 	d, s  int32
@@ -7,7 +9,7 @@ type transfer struct {
 }
 
 // inOrder makes a series of copies that does what the given ones do at once. Copies that go round in a circle take a free register to
-// help.
+// help. No register is copied to twice.
 func inOrder(copies []transfer, free int32) []transfer {
 	var out, todo []transfer
 	for _, c := range copies {
@@ -15,37 +17,60 @@ func inOrder(copies []transfer, free int32) []transfer {
 			todo = append(todo, c)
 		}
 	}
-	for len(todo) > 0 {
-		k := -1
-		for i, c := range todo {
-			if !isRead(todo, c.d) {
-				k = i
-				break
+	readers, writer := make(map[int32][]int, len(todo)), make(map[int32]int, len(todo))
+	for i, c := range todo {
+		readers[c.s] = append(readers[c.s], i)
+		writer[c.d] = i
+	}
+	var ready positions // copies to what nobody reads any more
+	for i, c := range todo {
+		if len(readers[c.d]) == 0 {
+			ready = append(ready, i)
+		}
+	}
+	left := make(map[int32]int, len(readers)) // readers still to come
+	for s, list := range readers {
+		left[s] = len(list)
+	}
+	written := make([]bool, len(todo))
+	for first := 0; ; {
+		for len(ready) > 0 {
+			i := heap.Pop(&ready).(int)
+			c := todo[i]
+			out, written[i] = append(out, c), true
+			if left[c.s]--; left[c.s] == 0 {
+				if w, ok := writer[c.s]; ok {
+					heap.Push(&ready, w)
+				}
 			}
 		}
-		if k >= 0 {
-			out = append(out, todo[k])
-			todo = append(todo[:k], todo[k+1:]...)
-			continue
+		for first < len(todo) && written[first] {
+			first++
+		}
+		if first == len(todo) {
+			return out
 		}
 		// All are read: somebody's value goes aside, and its readers take it from there.
-		c := todo[0]
-		aside := c.d
+		aside := todo[first].d
 		out = append(out, transfer{free, aside, 8})
-		for i := range todo {
-			if todo[i].s == aside {
+		for _, i := range readers[aside] {
+			if !written[i] {
 				todo[i].s = free
 			}
 		}
+		ready = append(ready, first)
 	}
-	return out
 }
 
-func isRead(copies []transfer, r int32) bool {
-	for _, c := range copies {
-		if c.s == r {
-			return true
-		}
-	}
-	return false
+// positions is a heap.
+type positions []int
+
+func (p positions) Len() int           { return len(p) }
+func (p positions) Less(i, j int) bool { return p[i] < p[j] }
+func (p positions) Swap(i, j int)      { p[i], p[j] = p[j], p[i] }
+func (p *positions) Push(x any)        { *p = append(*p, x.(int)) }
+func (p *positions) Pop() any {
+	last := (*p)[len(*p)-1]
+	*p = (*p)[:len(*p)-1]
+	return last
 }

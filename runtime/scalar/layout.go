@@ -40,11 +40,18 @@ type layout struct {
 	loop   *span
 	spans  []*span
 	labels int32
-	late   map[Value]bool // to be computed at the end of a body
+
+	// By value:
+	late    []bool   // to be computed at the end of a body
+	choices []chosen // in the region that is laid out
+	done    []bool   // see [orderer]
+	regs    []int    // see [orderer.need], 0 if it is not known
+	operand []bool   // used by one of the choices
 }
 
 func newLayout(b *Builder) *layout {
-	l := &layout{b: b, live: findLive(b), late: make(map[Value]bool)}
+	n := len(b.nodes)
+	l := &layout{b: b, live: findLive(b), late: make([]bool, n), choices: make([]chosen, n), done: make([]bool, n), regs: make([]int, n), operand: make([]bool, n)}
 	for i := range b.nodes {
 		l.widths = append(l.widths, b.nodes[i].width)
 	}
@@ -74,7 +81,9 @@ func (l *layout) vreg(v Value) int32 {
 
 func (l *layout) region(r *region) {
 	// The use of an instruction depends on its user, so users come first.
-	choices := make(map[Value]chosen, len(r.nodes))
+	for _, v := range r.nodes {
+		l.choices[v].some = false
+	}
 	for i := len(r.nodes) - 1; i >= 0; i-- {
 		v := r.nodes[i]
 		if l.b.nodes[v].op == opBranch {
@@ -82,11 +91,11 @@ func (l *layout) region(r *region) {
 		}
 		if n := &l.b.nodes[v]; l.needs(v, n) && !l.live.within[v] && n.op != opLoop && n.op != opBranch && n.op != opConst {
 			o, args, m := l.live.fuse(v)
-			choices[v] = chosen{o, args, m}
+			l.choices[v] = chosen{true, o, args, m}
 		}
 	}
 	compute := func(v Value) {
-		n, c := &l.b.nodes[v], choices[v]
+		n, c := &l.b.nodes[v], &l.choices[v]
 		x := line{op: c.op, d: -1, m: c.m, place: n.place}
 		if n.width != 0 {
 			x.d = l.vreg(v)
@@ -99,7 +108,7 @@ func (l *layout) region(r *region) {
 		}
 		l.emit(x)
 	}
-	for _, v := range l.ordered(r, choices) {
+	for _, v := range l.ordered(r) {
 		switch n := &l.b.nodes[v]; n.op {
 		case opLoop:
 			l.while(n.loop)
@@ -154,7 +163,6 @@ func (l *layout) postpone(v, next Value) {
 // test computes a condition, with registers of its own, and jumps to label if it is as wanted.
 func (l *layout) test(r *region, test Value, label int32, want bool) {
 	l.rename = make(map[Value]int32, len(r.nodes))
-	within := append([]bool(nil), l.live.within...)
 	for _, v := range r.nodes {
 		if l.b.nodes[v].width != 0 && l.b.nodes[v].op != opConst {
 			l.rename[v] = int32(len(l.widths))
@@ -164,7 +172,10 @@ func (l *layout) test(r *region, test Value, label int32, want bool) {
 	l.fuseTest(test, r)
 	l.region(r)
 	l.branch(test, label, want)
-	l.rename, l.live.within = nil, within
+	for _, v := range r.nodes { // the other end of the loop begins anew
+		l.live.within[v] = false
+	}
+	l.rename = nil
 }
 
 // fuseTest leaves a comparison to the branch that uses it, if nothing else does.

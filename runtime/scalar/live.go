@@ -24,14 +24,12 @@ func findLive(b *Builder) *liveness {
 			continue
 		}
 		if n.loop != nil {
-			i := indexOf(n.loop.vars, v)
-			l.use(n.loop.init[i])
-			l.use(n.loop.next[i])
+			l.use(n.loop.init[n.m])
+			l.use(n.loop.next[n.m])
 			continue
 		}
-		i := indexOf(n.branch.results, v)
-		l.use(n.branch.gives[0][i])
-		l.use(n.branch.gives[1][i])
+		l.use(n.branch.gives[0][n.m])
+		l.use(n.branch.gives[1][n.m])
 	}
 	return l
 }
@@ -42,15 +40,6 @@ func (b *Builder) rootRegion() *region {
 		r = r.outer
 	}
 	return r
-}
-
-func indexOf(list []Value, v Value) int {
-	for i, x := range list {
-		if x == v {
-			return i
-		}
-	}
-	panic("scalar: a variable that its owner does not know")
 }
 
 func (l *liveness) root(r *region) {

@@ -1,5 +1,7 @@
 package scalar
 
+import "slices"
+
 // A choice between floats is made where the floats are: its test becomes a mask of ones or zeros among the float registers, made once for all
 // choices by the same test. Choices between integers stay with the flags.
 
@@ -16,16 +18,23 @@ type masker struct {
 	users [][]Value
 	float []int8 // more than 0: a float to most of those who make or use it
 	masks map[maskKey]Value
+	// behind holds the masks to be put into a region behind each of its nodes, and None is in front of all, the last first.
+	behind map[*region]map[Value][]Value
+	at     map[*branchNode]Value // where each branch is
 }
 
 // makeMasks replaces the tests of choices between floats.
 func (b *Builder) makeMasks() {
-	m := &masker{b: b, users: make([][]Value, len(b.nodes)), float: make([]int8, len(b.nodes)), masks: make(map[maskKey]Value)}
+	m := &masker{b: b, users: make([][]Value, len(b.nodes)), float: make([]int8, len(b.nodes)), masks: make(map[maskKey]Value),
+		behind: make(map[*region]map[Value][]Value), at: make(map[*branchNode]Value)}
 	var selects []Value
 	for i := range b.nodes {
 		n := &b.nodes[i]
 		if n.op == opSelect4 || n.op == opSelect8 {
 			selects = append(selects, Value(i))
+		}
+		if n.op == opBranch {
+			m.at[n.branch] = Value(i)
 		}
 		for _, a := range n.args {
 			if a != None {
@@ -51,6 +60,25 @@ func (b *Builder) makeMasks() {
 		b.nodes[v].args[0] = m.mask(test, n.region, n.width)
 		b.nodes[v].op += opBlend4 - opSelect4
 	}
+	for r, behind := range m.behind {
+		r.insert(behind)
+	}
+}
+
+// insert puts nodes behind others.
+func (r *region) insert(behind map[Value][]Value) {
+	nodes := make([]Value, 0, len(r.nodes)+len(behind))
+	put := func(v Value) {
+		for _, x := range slices.Backward(behind[v]) {
+			nodes = append(nodes, x)
+		}
+	}
+	put(None)
+	for _, v := range r.nodes {
+		nodes = append(nodes, v)
+		put(v)
+	}
+	r.nodes = nodes
 }
 
 // vote asks those who make and use a value what it is.
@@ -100,20 +128,19 @@ func (m *masker) mask(test Value, r *region, width uint8) Value {
 	}
 	m.b.nodes = append(m.b.nodes, node{op: opMask, width: 8, args: [3]Value{test, None, None}, m: int32(width), region: at})
 	v := Value(len(m.b.nodes) - 1)
-	first := 0
-	for i, other := range at.nodes {
-		if other == test {
-			first = i + 1
+	first := None
+	if at == home {
+		switch n := &m.b.nodes[test]; {
+		case n.branch != nil:
+			first = m.at[n.branch] // the branch whose result the test is
+		case n.op != opVar:
+			first = test
 		}
 	}
-	if b := m.b.nodes[test].branch; b != nil && at == home { // the branch whose result the test is comes first
-		for i, other := range at.nodes {
-			if m.b.nodes[other].branch == b {
-				first = i + 1
-			}
-		}
+	if m.behind[at] == nil {
+		m.behind[at] = make(map[Value][]Value)
 	}
-	at.nodes = append(at.nodes[:first:first], append([]Value{v}, at.nodes[first:]...)...)
+	m.behind[at][first] = append(m.behind[at][first], v)
 	m.masks[k] = v
 	return v
 }

@@ -1,6 +1,6 @@
 package scalar
 
-import "sort"
+import "slices"
 
 // Registers are assigned in three steps:
 //
@@ -11,9 +11,6 @@ import "sort"
 //     the processor has.
 //
 // Constants have registers of their own, filled before the program runs.
-
-// reach is a range of positions, both ends in it. Line i reads at 2i and writes at 2i+1.
-type reach struct{ from, to int }
 
 type assigner struct {
 	l      *layout
@@ -62,7 +59,7 @@ func (a *assigner) writes() {
 
 // reads extends the ranges to the last use.
 func (a *assigner) reads() {
-	variables := make(map[int32]*span)
+	variables := make([]*span, len(a.ranges))
 	for _, s := range a.l.spans {
 		for _, v := range s.vars {
 			variables[v] = s
@@ -142,6 +139,9 @@ func (s *span) depth() int {
 }
 
 func (a *assigner) coalesce() {
+	for v := range a.ranges {
+		a.ranges[v] = inSequence(a.ranges[v])
+	}
 	type candidate struct {
 		move
 		depth int
@@ -152,71 +152,40 @@ func (a *assigner) coalesce() {
 			all = append(all, candidate{m, a.l.lines[i].loop.depth()})
 		}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].depth > all[j].depth })
+	slices.SortStableFunc(all, func(x, y candidate) int { return y.depth - x.depth })
 	for _, c := range all {
 		d, s := a.find(c.d), a.find(c.s)
 		if d == s || a.reg[c.s] >= 0 || meet(a.ranges[d], a.ranges[s]) {
 			continue
 		}
 		a.class[s] = d
-		a.ranges[d] = append(a.ranges[d], a.ranges[s]...)
+		a.ranges[d] = merge(a.ranges[d], a.ranges[s])
 	}
-}
-
-func meet(x, y []reach) bool {
-	for _, r := range x {
-		for _, s := range y {
-			if r.from <= s.to && s.from <= r.to {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (a *assigner) color() {
 	var order []int32
-	start := func(v int32) int {
-		from := a.ranges[v][0].from
-		for _, r := range a.ranges[v] {
-			from = min(from, r.from)
-		}
-		return from
-	}
 	for v := range a.ranges {
 		if a.find(int32(v)) == int32(v) && len(a.ranges[v]) > 0 && a.reg[v] < 0 {
 			order = append(order, int32(v))
 		}
 	}
-	sort.SliceStable(order, func(i, j int) bool { return start(order[i]) < start(order[j]) })
-	fixed, float := a.count, a.floats()
-	var taken [][]reach  // of the registers behind the constants
-	var forFloats []bool // which of them are
+	slices.SortStableFunc(order, func(x, y int32) int { return a.ranges[x][0].from - a.ranges[y][0].from })
+	float := a.floats()
+	positions := 2*len(a.l.lines) + 2
+	banks := [...]*bank{newBank(positions), newBank(positions)} // integers, floats
 	for _, v := range order {
-		now := start(v)
-		r := 0
-		for ; r < len(taken); r++ {
-			if forFloats[r] != float[v] {
-				continue
-			}
-			current := taken[r][:0]
-			for _, x := range taken[r] {
-				if x.to >= now {
-					current = append(current, x)
-				}
-			}
-			taken[r] = current
-			if !meet(current, a.ranges[v]) {
-				break
-			}
+		b := banks[0]
+		if float[v] {
+			b = banks[1]
 		}
-		if r == len(taken) {
-			taken, forFloats = append(taken, nil), append(forFloats, float[v])
+		r, ok := b.take(a.ranges[v])
+		if !ok {
+			r = b.add(a.count, a.ranges[v])
+			a.count++
 		}
-		taken[r] = append(taken[r], a.ranges[v]...)
-		a.reg[v] = fixed + int32(r)
+		a.reg[v] = r
 	}
-	a.count = fixed + int32(len(taken))
 	for v := range a.reg {
 		if a.reg[v] < 0 {
 			a.reg[v] = a.reg[a.find(int32(v))]

@@ -75,19 +75,28 @@ func TestTriangle(t *testing.T) {
 	each(t, func(t *testing.T, of string) {
 		switch of {
 		case "float32":
-			testTriangle[float32](t)
+			testTriangle(t, packedSolver[float32])
+			testTriangle(t, Substitute[float32])
 		case "float64":
-			testTriangle[float64](t)
+			testTriangle(t, packedSolver[float64])
+			testTriangle(t, Substitute[float64])
 		case "complex64":
-			testTriangle[complex64](t)
+			testTriangle(t, packedSolver[complex64])
 		default:
-			testTriangle[complex128](t)
+			testTriangle(t, packedSolver[complex128])
 		}
 	})
 }
 
-// testTriangle multiplies the solution by the matrix again.
-func testTriangle[T Number](t *testing.T) {
+// packedSolver solves for one right side.
+func packedSolver[T Number](a Matrix[T], n int, unit bool, x Matrix[T]) {
+	var tri Triangle[T]
+	tri.Pack(a, n, unit)
+	tri.SolveAll(x, 1, nil)
+}
+
+// testTriangle multiplies the solution by the matrix again. Several right sides are solved together, one alone also by another solver.
+func testTriangle[T Number](t *testing.T, one func(a Matrix[T], n int, unit bool, x Matrix[T])) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range sizes {
 		a := random[T](rng, n*n)
@@ -108,9 +117,13 @@ func testTriangle[T Number](t *testing.T) {
 				if which&2 != 0 { // the upper triangle
 					view, right = m.Reversed(n), right.RowsReversed(n)
 				}
-				var tri Triangle[T]
-				tri.Pack(view, n, unit)
-				tri.SolveAll(right, cols, nil)
+				if cols == 1 {
+					one(view, n, unit, right)
+				} else {
+					var tri Triangle[T]
+					tri.Pack(view, n, unit)
+					tri.SolveAll(right, cols, nil)
+				}
 				for i := range n {
 					for j := range cols {
 						sum := complex128(0)

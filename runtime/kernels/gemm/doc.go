@@ -10,6 +10,7 @@
 //	micro_*.go the inner loop in assembly, which gen writes
 //	pack.go    packing from memory with arbitrary offsets
 //	runs_*.go  packing of runs in assembly
+//	vector*.go products of a matrix and a vector, of complex numbers by their parts
 //	lines*.go  products of many small matrices
 //	narrow*.go packing of bf16, which becomes f32 by the way
 //	quads*.go  bytes, of which packing makes elements of four

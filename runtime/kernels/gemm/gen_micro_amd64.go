@@ -416,6 +416,81 @@ func combine4F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
 //go:noescape
 func combine8F64AVX2(n int, x *float64, a *float64, stride int, y *float64)
 
+// inner1I32AVX512 sets y to the inner products of x and 1 rows of a, stride apart.
+//
+//go:noescape
+func inner1I32AVX512(k int, x *int32, a *int32, stride int, y *int32)
+
+// inner4I32AVX512 sets y to the inner products of x and 4 rows of a, stride apart.
+//
+//go:noescape
+func inner4I32AVX512(k int, x *int32, a *int32, stride int, y *int32)
+
+// combine1I32AVX512 adds 1 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine1I32AVX512(n int, x *int32, a *int32, stride int, y *int32)
+
+// combine4I32AVX512 adds 4 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine4I32AVX512(n int, x *int32, a *int32, stride int, y *int32)
+
+// combine8I32AVX512 adds 8 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine8I32AVX512(n int, x *int32, a *int32, stride int, y *int32)
+
+// inner1I32AVX2 sets y to the inner products of x and 1 rows of a, stride apart.
+//
+//go:noescape
+func inner1I32AVX2(k int, x *int32, a *int32, stride int, y *int32)
+
+// inner4I32AVX2 sets y to the inner products of x and 4 rows of a, stride apart.
+//
+//go:noescape
+func inner4I32AVX2(k int, x *int32, a *int32, stride int, y *int32)
+
+// combine1I32AVX2 adds 1 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine1I32AVX2(n int, x *int32, a *int32, stride int, y *int32)
+
+// combine4I32AVX2 adds 4 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine4I32AVX2(n int, x *int32, a *int32, stride int, y *int32)
+
+// combine8I32AVX2 adds 8 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine8I32AVX2(n int, x *int32, a *int32, stride int, y *int32)
+
+// inner1I64AVX512 sets y to the inner products of x and 1 rows of a, stride apart.
+//
+//go:noescape
+func inner1I64AVX512(k int, x *int64, a *int64, stride int, y *int64)
+
+// inner4I64AVX512 sets y to the inner products of x and 4 rows of a, stride apart.
+//
+//go:noescape
+func inner4I64AVX512(k int, x *int64, a *int64, stride int, y *int64)
+
+// combine1I64AVX512 adds 1 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine1I64AVX512(n int, x *int64, a *int64, stride int, y *int64)
+
+// combine4I64AVX512 adds 4 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine4I64AVX512(n int, x *int64, a *int64, stride int, y *int64)
+
+// combine8I64AVX512 adds 8 rows of a, stride apart, times elements of x to y.
+//
+//go:noescape
+func combine8I64AVX512(n int, x *int64, a *int64, stride int, y *int64)
+
 // linesF32AVX512 sets c, of n elements, a multiple of 32, to the sum of k lines of a times lines of b, which are a step apart.
 //
 //go:noescape

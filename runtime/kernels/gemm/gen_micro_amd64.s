@@ -15405,6 +15405,1273 @@ done:
 	VZEROUPPER
 	RET
 
+// func inner1I32AVX512(k int, x *int32, a *int32, stride int, y *int32)
+// Requires: AVX, AVX2, AVX512F, BMI2
+TEXT ·inner1I32AVX512(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	XORQ   BX, BX
+	CMPQ   AX, $+128
+	JLT    rest
+
+many:
+	VMOVUPS (CX)(BX*4), Z8
+	VPMULLD (DX)(BX*4), Z8, Z8
+	VPADDD  Z8, Z0, Z0
+	VMOVUPS 64(CX)(BX*4), Z8
+	VPMULLD 64(DX)(BX*4), Z8, Z8
+	VPADDD  Z8, Z1, Z1
+	VMOVUPS 128(CX)(BX*4), Z8
+	VPMULLD 128(DX)(BX*4), Z8, Z8
+	VPADDD  Z8, Z2, Z2
+	VMOVUPS 192(CX)(BX*4), Z8
+	VPMULLD 192(DX)(BX*4), Z8, Z8
+	VPADDD  Z8, Z3, Z3
+	VMOVUPS 256(CX)(BX*4), Z8
+	VPMULLD 256(DX)(BX*4), Z8, Z8
+	VPADDD  Z8, Z4, Z4
+	VMOVUPS 320(CX)(BX*4), Z8
+	VPMULLD 320(DX)(BX*4), Z8, Z8
+	VPADDD  Z8, Z5, Z5
+	VMOVUPS 384(CX)(BX*4), Z8
+	VPMULLD 384(DX)(BX*4), Z8, Z8
+	VPADDD  Z8, Z6, Z6
+	VMOVUPS 448(CX)(BX*4), Z8
+	VPMULLD 448(DX)(BX*4), Z8, Z8
+	VPADDD  Z8, Z7, Z7
+	ADDQ    $+128, BX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
+
+rest:
+	CMPQ    AX, $+16
+	JLT     tail
+	VMOVUPS (CX)(BX*4), Z8
+	VPMULLD (DX)(BX*4), Z8, Z8
+	VPADDD  Z8, Z0, Z0
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	JMP     rest
+
+tail:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z8
+	VMOVUPS.Z (DX)(BX*4), K1, Z9
+	VPMULLD   Z9, Z8, Z8
+	VPADDD    Z8, Z0, Z0
+
+done:
+	MOVQ          y+32(FP), AX
+	VPADDD        Z4, Z0, Z0
+	VPADDD        Z5, Z1, Z1
+	VPADDD        Z6, Z2, Z2
+	VPADDD        Z7, Z3, Z3
+	VPADDD        Z2, Z0, Z0
+	VPADDD        Z3, Z1, Z1
+	VPADDD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VPADDD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VPADDD        X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VPADDD        X1, X0, X0
+	VPSHUFD       $0xb1, X0, X1
+	VPADDD        X1, X0, X0
+	VMOVD         X0, (AX)
+	VZEROUPPER
+	RET
+
+// func inner4I32AVX512(k int, x *int32, a *int32, stride int, y *int32)
+// Requires: AVX, AVX2, AVX512F, BMI2
+TEXT ·inner4I32AVX512(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   stride+24(FP), BX
+	SHLQ   $0x02, BX
+	LEAQ   (DX)(BX*1), SI
+	LEAQ   (SI)(BX*1), DI
+	LEAQ   (DI)(BX*1), BX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	XORQ   R8, R8
+	CMPQ   AX, $+32
+	JLT    rest
+
+many:
+	VMOVUPS (CX)(R8*4), Z8
+	VPMULLD (DX)(R8*4), Z8, Z9
+	VPADDD  Z9, Z0, Z0
+	VPMULLD (SI)(R8*4), Z8, Z9
+	VPADDD  Z9, Z2, Z2
+	VPMULLD (DI)(R8*4), Z8, Z9
+	VPADDD  Z9, Z4, Z4
+	VPMULLD (BX)(R8*4), Z8, Z8
+	VPADDD  Z8, Z6, Z6
+	VMOVUPS 64(CX)(R8*4), Z8
+	VPMULLD 64(DX)(R8*4), Z8, Z9
+	VPADDD  Z9, Z1, Z1
+	VPMULLD 64(SI)(R8*4), Z8, Z9
+	VPADDD  Z9, Z3, Z3
+	VPMULLD 64(DI)(R8*4), Z8, Z9
+	VPADDD  Z9, Z5, Z5
+	VPMULLD 64(BX)(R8*4), Z8, Z8
+	VPADDD  Z8, Z7, Z7
+	ADDQ    $+32, R8
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
+
+rest:
+	CMPQ    AX, $+16
+	JLT     tail
+	VMOVUPS (CX)(R8*4), Z8
+	VPMULLD (DX)(R8*4), Z8, Z9
+	VPADDD  Z9, Z0, Z0
+	VPMULLD (SI)(R8*4), Z8, Z9
+	VPADDD  Z9, Z2, Z2
+	VPMULLD (DI)(R8*4), Z8, Z9
+	VPADDD  Z9, Z4, Z4
+	VPMULLD (BX)(R8*4), Z8, Z8
+	VPADDD  Z8, Z6, Z6
+	ADDQ    $+16, R8
+	SUBQ    $+16, AX
+	JMP     rest
+
+tail:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, R9
+	BZHIQ     AX, R9, R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (CX)(R8*4), K1, Z8
+	VMOVUPS.Z (DX)(R8*4), K1, Z9
+	VPMULLD   Z9, Z8, Z9
+	VPADDD    Z9, Z0, Z0
+	VMOVUPS.Z (SI)(R8*4), K1, Z9
+	VPMULLD   Z9, Z8, Z9
+	VPADDD    Z9, Z2, Z2
+	VMOVUPS.Z (DI)(R8*4), K1, Z9
+	VPMULLD   Z9, Z8, Z9
+	VPADDD    Z9, Z4, Z4
+	VMOVUPS.Z (BX)(R8*4), K1, Z9
+	VPMULLD   Z9, Z8, Z8
+	VPADDD    Z8, Z6, Z6
+
+done:
+	MOVQ          y+32(FP), AX
+	VPADDD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VPADDD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VPADDD        X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VPADDD        X1, X0, X0
+	VPSHUFD       $0xb1, X0, X1
+	VPADDD        X1, X0, X0
+	VMOVD         X0, (AX)
+	VPADDD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VPADDD        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0x4e, X2, X0
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0xb1, X2, X0
+	VPADDD        X0, X2, X2
+	VMOVD         X2, 4(AX)
+	VPADDD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VPADDD        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VPADDD        X0, X4, X4
+	VPSHUFD       $0x4e, X4, X0
+	VPADDD        X0, X4, X4
+	VPSHUFD       $0xb1, X4, X0
+	VPADDD        X0, X4, X4
+	VMOVD         X4, 8(AX)
+	VPADDD        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VPADDD        Y0, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X0
+	VPADDD        X0, X6, X6
+	VPSHUFD       $0x4e, X6, X0
+	VPADDD        X0, X6, X6
+	VPSHUFD       $0xb1, X6, X0
+	VPADDD        X0, X6, X6
+	VMOVD         X6, 12(AX)
+	VZEROUPPER
+	RET
+
+// func combine1I32AVX512(n int, x *int32, a *int32, stride int, y *int32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·combine1I32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x02, BX
+	VBROADCASTSS (CX), Z0
+	CMPQ         AX, $+16
+	JLT          tail
+
+loop:
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPMULLD (DX), Z0, Z3
+	VPADDD  Z3, Z1, Z1
+	VPADDD  Z2, Z1, Z1
+	VPADDD  (SI), Z1, Z1
+	VMOVUPS Z1, (SI)
+	ADDQ    $+64, DX
+	ADDQ    $+64, SI
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     loop
+
+tail:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	VPXORD    Z4, Z4, Z4
+	VPXORD    Z5, Z5, Z5
+	VMOVUPS.Z (DX), K1, Z1
+	VPMULLD   Z1, Z0, Z0
+	VPADDD    Z0, Z4, Z4
+	VPADDD    Z5, Z4, Z4
+	VMOVUPS.Z (SI), K1, Z0
+	VPADDD    Z0, Z4, Z4
+	VMOVUPS   Z4, K1, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine4I32AVX512(n int, x *int32, a *int32, stride int, y *int32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·combine4I32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	VBROADCASTSS (CX), Z0
+	VBROADCASTSS 4(CX), Z1
+	VBROADCASTSS 8(CX), Z2
+	VBROADCASTSS 12(CX), Z3
+	CMPQ         AX, $+16
+	JLT          tail
+
+loop:
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPMULLD (DX), Z0, Z6
+	VPADDD  Z6, Z4, Z4
+	VPMULLD (DX)(BX*1), Z1, Z6
+	VPADDD  Z6, Z5, Z5
+	VPMULLD (DX)(BX*2), Z2, Z6
+	VPADDD  Z6, Z4, Z4
+	VPMULLD (DI), Z3, Z6
+	VPADDD  Z6, Z5, Z5
+	VPADDD  Z5, Z4, Z4
+	VPADDD  (SI), Z4, Z4
+	VMOVUPS Z4, (SI)
+	ADDQ    $+64, DX
+	ADDQ    $+64, SI
+	ADDQ    $+64, DI
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     loop
+
+tail:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	VPXORD    Z7, Z7, Z7
+	VPXORD    Z8, Z8, Z8
+	VMOVUPS.Z (DX), K1, Z4
+	VPMULLD   Z4, Z0, Z0
+	VPADDD    Z0, Z7, Z7
+	VMOVUPS.Z (DX)(BX*1), K1, Z0
+	VPMULLD   Z0, Z1, Z0
+	VPADDD    Z0, Z8, Z8
+	VMOVUPS.Z (DX)(BX*2), K1, Z0
+	VPMULLD   Z0, Z2, Z0
+	VPADDD    Z0, Z7, Z7
+	VMOVUPS.Z (DI), K1, Z0
+	VPMULLD   Z0, Z3, Z0
+	VPADDD    Z0, Z8, Z8
+	VPADDD    Z8, Z7, Z7
+	VMOVUPS.Z (SI), K1, Z0
+	VPADDD    Z0, Z7, Z7
+	VMOVUPS   Z7, K1, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine8I32AVX512(n int, x *int32, a *int32, stride int, y *int32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·combine8I32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (R8)(BX*2), R9
+	VBROADCASTSS (CX), Z0
+	VBROADCASTSS 4(CX), Z1
+	VBROADCASTSS 8(CX), Z2
+	VBROADCASTSS 12(CX), Z3
+	VBROADCASTSS 16(CX), Z4
+	VBROADCASTSS 20(CX), Z5
+	VBROADCASTSS 24(CX), Z6
+	VBROADCASTSS 28(CX), Z7
+	CMPQ         AX, $+16
+	JLT          tail
+
+loop:
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPMULLD (DX), Z0, Z10
+	VPADDD  Z10, Z8, Z8
+	VPMULLD (DX)(BX*1), Z1, Z10
+	VPADDD  Z10, Z9, Z9
+	VPMULLD (DX)(BX*2), Z2, Z10
+	VPADDD  Z10, Z8, Z8
+	VPMULLD (DI), Z3, Z10
+	VPADDD  Z10, Z9, Z9
+	VPMULLD (DI)(BX*1), Z4, Z10
+	VPADDD  Z10, Z8, Z8
+	VPMULLD (R8), Z5, Z10
+	VPADDD  Z10, Z9, Z9
+	VPMULLD (R8)(BX*1), Z6, Z10
+	VPADDD  Z10, Z8, Z8
+	VPMULLD (R9), Z7, Z10
+	VPADDD  Z10, Z9, Z9
+	VPADDD  Z9, Z8, Z8
+	VPADDD  (SI), Z8, Z8
+	VMOVUPS Z8, (SI)
+	ADDQ    $+64, DX
+	ADDQ    $+64, SI
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	ADDQ    $+64, R9
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     loop
+
+tail:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	VPXORD    Z11, Z11, Z11
+	VPXORD    Z12, Z12, Z12
+	VMOVUPS.Z (DX), K1, Z8
+	VPMULLD   Z8, Z0, Z0
+	VPADDD    Z0, Z11, Z11
+	VMOVUPS.Z (DX)(BX*1), K1, Z0
+	VPMULLD   Z0, Z1, Z0
+	VPADDD    Z0, Z12, Z12
+	VMOVUPS.Z (DX)(BX*2), K1, Z0
+	VPMULLD   Z0, Z2, Z0
+	VPADDD    Z0, Z11, Z11
+	VMOVUPS.Z (DI), K1, Z0
+	VPMULLD   Z0, Z3, Z0
+	VPADDD    Z0, Z12, Z12
+	VMOVUPS.Z (DI)(BX*1), K1, Z0
+	VPMULLD   Z0, Z4, Z0
+	VPADDD    Z0, Z11, Z11
+	VMOVUPS.Z (R8), K1, Z0
+	VPMULLD   Z0, Z5, Z0
+	VPADDD    Z0, Z12, Z12
+	VMOVUPS.Z (R8)(BX*1), K1, Z0
+	VPMULLD   Z0, Z6, Z0
+	VPADDD    Z0, Z11, Z11
+	VMOVUPS.Z (R9), K1, Z0
+	VPMULLD   Z0, Z7, Z0
+	VPADDD    Z0, Z12, Z12
+	VPADDD    Z12, Z11, Z11
+	VMOVUPS.Z (SI), K1, Z0
+	VPADDD    Z0, Z11, Z11
+	VMOVUPS   Z11, K1, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func inner1I32AVX2(k int, x *int32, a *int32, stride int, y *int32)
+// Requires: AVX, AVX2
+TEXT ·inner1I32AVX2(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	XORQ   BX, BX
+	CMPQ   AX, $+64
+	JLT    rest
+
+many:
+	VMOVUPS (CX)(BX*4), Y8
+	VPMULLD (DX)(BX*4), Y8, Y8
+	VPADDD  Y8, Y0, Y0
+	VMOVUPS 32(CX)(BX*4), Y8
+	VPMULLD 32(DX)(BX*4), Y8, Y8
+	VPADDD  Y8, Y1, Y1
+	VMOVUPS 64(CX)(BX*4), Y8
+	VPMULLD 64(DX)(BX*4), Y8, Y8
+	VPADDD  Y8, Y2, Y2
+	VMOVUPS 96(CX)(BX*4), Y8
+	VPMULLD 96(DX)(BX*4), Y8, Y8
+	VPADDD  Y8, Y3, Y3
+	VMOVUPS 128(CX)(BX*4), Y8
+	VPMULLD 128(DX)(BX*4), Y8, Y8
+	VPADDD  Y8, Y4, Y4
+	VMOVUPS 160(CX)(BX*4), Y8
+	VPMULLD 160(DX)(BX*4), Y8, Y8
+	VPADDD  Y8, Y5, Y5
+	VMOVUPS 192(CX)(BX*4), Y8
+	VPMULLD 192(DX)(BX*4), Y8, Y8
+	VPADDD  Y8, Y6, Y6
+	VMOVUPS 224(CX)(BX*4), Y8
+	VPMULLD 224(DX)(BX*4), Y8, Y8
+	VPADDD  Y8, Y7, Y7
+	ADDQ    $+64, BX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
+
+rest:
+	CMPQ    AX, $+8
+	JLT     tail
+	VMOVUPS (CX)(BX*4), Y8
+	VPMULLD (DX)(BX*4), Y8, Y8
+	VPADDD  Y8, Y0, Y0
+	ADDQ    $+8, BX
+	SUBQ    $+8, AX
+	JMP     rest
+
+tail:
+	TESTQ      AX, AX
+	JLE        done
+	LEAQ       masks<>+32(SB), SI
+	NEGQ       AX
+	VMOVUPS    (SI)(AX*4), Y8
+	VMASKMOVPS (CX)(BX*4), Y8, Y9
+	VMASKMOVPS (DX)(BX*4), Y8, Y8
+	VPMULLD    Y8, Y9, Y8
+	VPADDD     Y8, Y0, Y0
+
+done:
+	MOVQ         y+32(FP), AX
+	VPADDD       Y4, Y0, Y0
+	VPADDD       Y5, Y1, Y1
+	VPADDD       Y6, Y2, Y2
+	VPADDD       Y7, Y3, Y3
+	VPADDD       Y2, Y0, Y0
+	VPADDD       Y3, Y1, Y1
+	VPADDD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPADDD       X1, X0, X0
+	VMOVD        X0, (AX)
+	VZEROUPPER
+	RET
+
+// func inner4I32AVX2(k int, x *int32, a *int32, stride int, y *int32)
+// Requires: AVX, AVX2
+TEXT ·inner4I32AVX2(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   stride+24(FP), BX
+	SHLQ   $0x02, BX
+	LEAQ   (DX)(BX*1), SI
+	LEAQ   (SI)(BX*1), DI
+	LEAQ   (DI)(BX*1), BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	XORQ   R8, R8
+	CMPQ   AX, $+16
+	JLT    rest
+
+many:
+	VMOVUPS (CX)(R8*4), Y8
+	VPMULLD (DX)(R8*4), Y8, Y9
+	VPADDD  Y9, Y0, Y0
+	VPMULLD (SI)(R8*4), Y8, Y9
+	VPADDD  Y9, Y2, Y2
+	VPMULLD (DI)(R8*4), Y8, Y9
+	VPADDD  Y9, Y4, Y4
+	VPMULLD (BX)(R8*4), Y8, Y8
+	VPADDD  Y8, Y6, Y6
+	VMOVUPS 32(CX)(R8*4), Y8
+	VPMULLD 32(DX)(R8*4), Y8, Y9
+	VPADDD  Y9, Y1, Y1
+	VPMULLD 32(SI)(R8*4), Y8, Y9
+	VPADDD  Y9, Y3, Y3
+	VPMULLD 32(DI)(R8*4), Y8, Y9
+	VPADDD  Y9, Y5, Y5
+	VPMULLD 32(BX)(R8*4), Y8, Y8
+	VPADDD  Y8, Y7, Y7
+	ADDQ    $+16, R8
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	CMPQ    AX, $+8
+	JLT     tail
+	VMOVUPS (CX)(R8*4), Y8
+	VPMULLD (DX)(R8*4), Y8, Y9
+	VPADDD  Y9, Y0, Y0
+	VPMULLD (SI)(R8*4), Y8, Y9
+	VPADDD  Y9, Y2, Y2
+	VPMULLD (DI)(R8*4), Y8, Y9
+	VPADDD  Y9, Y4, Y4
+	VPMULLD (BX)(R8*4), Y8, Y8
+	VPADDD  Y8, Y6, Y6
+	ADDQ    $+8, R8
+	SUBQ    $+8, AX
+	JMP     rest
+
+tail:
+	TESTQ      AX, AX
+	JLE        done
+	LEAQ       masks<>+32(SB), R9
+	NEGQ       AX
+	VMOVUPS    (R9)(AX*4), Y8
+	VMASKMOVPS (CX)(R8*4), Y8, Y9
+	VMASKMOVPS (DX)(R8*4), Y8, Y10
+	VPMULLD    Y10, Y9, Y10
+	VPADDD     Y10, Y0, Y0
+	VMASKMOVPS (SI)(R8*4), Y8, Y10
+	VPMULLD    Y10, Y9, Y10
+	VPADDD     Y10, Y2, Y2
+	VMASKMOVPS (DI)(R8*4), Y8, Y10
+	VPMULLD    Y10, Y9, Y10
+	VPADDD     Y10, Y4, Y4
+	VMASKMOVPS (BX)(R8*4), Y8, Y8
+	VPMULLD    Y8, Y9, Y8
+	VPADDD     Y8, Y6, Y6
+
+done:
+	MOVQ         y+32(FP), AX
+	VPADDD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPADDD       X1, X0, X0
+	VMOVD        X0, (AX)
+	VPADDD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VPADDD       X0, X2, X2
+	VPSHUFD      $0x4e, X2, X0
+	VPADDD       X0, X2, X2
+	VPSHUFD      $0xb1, X2, X0
+	VPADDD       X0, X2, X2
+	VMOVD        X2, 4(AX)
+	VPADDD       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VPADDD       X0, X4, X4
+	VPSHUFD      $0x4e, X4, X0
+	VPADDD       X0, X4, X4
+	VPSHUFD      $0xb1, X4, X0
+	VPADDD       X0, X4, X4
+	VMOVD        X4, 8(AX)
+	VPADDD       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X0
+	VPADDD       X0, X6, X6
+	VPSHUFD      $0x4e, X6, X0
+	VPADDD       X0, X6, X6
+	VPSHUFD      $0xb1, X6, X0
+	VPADDD       X0, X6, X6
+	VMOVD        X6, 12(AX)
+	VZEROUPPER
+	RET
+
+// func combine1I32AVX2(n int, x *int32, a *int32, stride int, y *int32)
+// Requires: AVX, AVX2
+TEXT ·combine1I32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x02, BX
+	VBROADCASTSS (CX), Y0
+	CMPQ         AX, $+8
+	JLT          tail
+
+loop:
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VPMULLD (DX), Y0, Y3
+	VPADDD  Y3, Y1, Y1
+	VPADDD  Y2, Y1, Y1
+	VPADDD  (SI), Y1, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ    $+32, DX
+	ADDQ    $+32, SI
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JGE     loop
+
+tail:
+	TESTQ      AX, AX
+	JLE        done
+	LEAQ       masks<>+32(SB), CX
+	NEGQ       AX
+	VMOVUPS    (CX)(AX*4), Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VMASKMOVPS (DX), Y1, Y4
+	VPMULLD    Y4, Y0, Y0
+	VPADDD     Y0, Y2, Y2
+	VPADDD     Y3, Y2, Y2
+	VMASKMOVPS (SI), Y1, Y0
+	VPADDD     Y0, Y2, Y2
+	VMASKMOVPS Y2, Y1, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine4I32AVX2(n int, x *int32, a *int32, stride int, y *int32)
+// Requires: AVX, AVX2
+TEXT ·combine4I32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	VBROADCASTSS (CX), Y0
+	VBROADCASTSS 4(CX), Y1
+	VBROADCASTSS 8(CX), Y2
+	VBROADCASTSS 12(CX), Y3
+	CMPQ         AX, $+8
+	JLT          tail
+
+loop:
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VPMULLD (DX), Y0, Y6
+	VPADDD  Y6, Y4, Y4
+	VPMULLD (DX)(BX*1), Y1, Y6
+	VPADDD  Y6, Y5, Y5
+	VPMULLD (DX)(BX*2), Y2, Y6
+	VPADDD  Y6, Y4, Y4
+	VPMULLD (DI), Y3, Y6
+	VPADDD  Y6, Y5, Y5
+	VPADDD  Y5, Y4, Y4
+	VPADDD  (SI), Y4, Y4
+	VMOVUPS Y4, (SI)
+	ADDQ    $+32, DX
+	ADDQ    $+32, SI
+	ADDQ    $+32, DI
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JGE     loop
+
+tail:
+	TESTQ      AX, AX
+	JLE        done
+	LEAQ       masks<>+32(SB), CX
+	NEGQ       AX
+	VMOVUPS    (CX)(AX*4), Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VMASKMOVPS (DX), Y4, Y7
+	VPMULLD    Y7, Y0, Y0
+	VPADDD     Y0, Y5, Y5
+	VMASKMOVPS (DX)(BX*1), Y4, Y0
+	VPMULLD    Y0, Y1, Y0
+	VPADDD     Y0, Y6, Y6
+	VMASKMOVPS (DX)(BX*2), Y4, Y0
+	VPMULLD    Y0, Y2, Y0
+	VPADDD     Y0, Y5, Y5
+	VMASKMOVPS (DI), Y4, Y0
+	VPMULLD    Y0, Y3, Y0
+	VPADDD     Y0, Y6, Y6
+	VPADDD     Y6, Y5, Y5
+	VMASKMOVPS (SI), Y4, Y0
+	VPADDD     Y0, Y5, Y5
+	VMASKMOVPS Y5, Y4, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine8I32AVX2(n int, x *int32, a *int32, stride int, y *int32)
+// Requires: AVX, AVX2
+TEXT ·combine8I32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (R8)(BX*2), R9
+	VBROADCASTSS (CX), Y0
+	VBROADCASTSS 4(CX), Y1
+	VBROADCASTSS 8(CX), Y2
+	VBROADCASTSS 12(CX), Y3
+	VBROADCASTSS 16(CX), Y4
+	VBROADCASTSS 20(CX), Y5
+	VBROADCASTSS 24(CX), Y6
+	VBROADCASTSS 28(CX), Y7
+	CMPQ         AX, $+8
+	JLT          tail
+
+loop:
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VPMULLD (DX), Y0, Y10
+	VPADDD  Y10, Y8, Y8
+	VPMULLD (DX)(BX*1), Y1, Y10
+	VPADDD  Y10, Y9, Y9
+	VPMULLD (DX)(BX*2), Y2, Y10
+	VPADDD  Y10, Y8, Y8
+	VPMULLD (DI), Y3, Y10
+	VPADDD  Y10, Y9, Y9
+	VPMULLD (DI)(BX*1), Y4, Y10
+	VPADDD  Y10, Y8, Y8
+	VPMULLD (R8), Y5, Y10
+	VPADDD  Y10, Y9, Y9
+	VPMULLD (R8)(BX*1), Y6, Y10
+	VPADDD  Y10, Y8, Y8
+	VPMULLD (R9), Y7, Y10
+	VPADDD  Y10, Y9, Y9
+	VPADDD  Y9, Y8, Y8
+	VPADDD  (SI), Y8, Y8
+	VMOVUPS Y8, (SI)
+	ADDQ    $+32, DX
+	ADDQ    $+32, SI
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	ADDQ    $+32, R9
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JGE     loop
+
+tail:
+	TESTQ      AX, AX
+	JLE        done
+	LEAQ       masks<>+32(SB), CX
+	NEGQ       AX
+	VMOVUPS    (CX)(AX*4), Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VMASKMOVPS (DX), Y8, Y11
+	VPMULLD    Y11, Y0, Y0
+	VPADDD     Y0, Y9, Y9
+	VMASKMOVPS (DX)(BX*1), Y8, Y0
+	VPMULLD    Y0, Y1, Y0
+	VPADDD     Y0, Y10, Y10
+	VMASKMOVPS (DX)(BX*2), Y8, Y0
+	VPMULLD    Y0, Y2, Y0
+	VPADDD     Y0, Y9, Y9
+	VMASKMOVPS (DI), Y8, Y0
+	VPMULLD    Y0, Y3, Y0
+	VPADDD     Y0, Y10, Y10
+	VMASKMOVPS (DI)(BX*1), Y8, Y0
+	VPMULLD    Y0, Y4, Y0
+	VPADDD     Y0, Y9, Y9
+	VMASKMOVPS (R8), Y8, Y0
+	VPMULLD    Y0, Y5, Y0
+	VPADDD     Y0, Y10, Y10
+	VMASKMOVPS (R8)(BX*1), Y8, Y0
+	VPMULLD    Y0, Y6, Y0
+	VPADDD     Y0, Y9, Y9
+	VMASKMOVPS (R9), Y8, Y0
+	VPMULLD    Y0, Y7, Y0
+	VPADDD     Y0, Y10, Y10
+	VPADDD     Y10, Y9, Y9
+	VMASKMOVPS (SI), Y8, Y0
+	VPADDD     Y0, Y9, Y9
+	VMASKMOVPS Y9, Y8, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func inner1I64AVX512(k int, x *int64, a *int64, stride int, y *int64)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2
+TEXT ·inner1I64AVX512(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	XORQ   BX, BX
+	CMPQ   AX, $+64
+	JLT    rest
+
+many:
+	VMOVUPD (CX)(BX*8), Z8
+	VPMULLQ (DX)(BX*8), Z8, Z8
+	VPADDQ  Z8, Z0, Z0
+	VMOVUPD 64(CX)(BX*8), Z8
+	VPMULLQ 64(DX)(BX*8), Z8, Z8
+	VPADDQ  Z8, Z1, Z1
+	VMOVUPD 128(CX)(BX*8), Z8
+	VPMULLQ 128(DX)(BX*8), Z8, Z8
+	VPADDQ  Z8, Z2, Z2
+	VMOVUPD 192(CX)(BX*8), Z8
+	VPMULLQ 192(DX)(BX*8), Z8, Z8
+	VPADDQ  Z8, Z3, Z3
+	VMOVUPD 256(CX)(BX*8), Z8
+	VPMULLQ 256(DX)(BX*8), Z8, Z8
+	VPADDQ  Z8, Z4, Z4
+	VMOVUPD 320(CX)(BX*8), Z8
+	VPMULLQ 320(DX)(BX*8), Z8, Z8
+	VPADDQ  Z8, Z5, Z5
+	VMOVUPD 384(CX)(BX*8), Z8
+	VPMULLQ 384(DX)(BX*8), Z8, Z8
+	VPADDQ  Z8, Z6, Z6
+	VMOVUPD 448(CX)(BX*8), Z8
+	VPMULLQ 448(DX)(BX*8), Z8, Z8
+	VPADDQ  Z8, Z7, Z7
+	ADDQ    $+64, BX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
+
+rest:
+	CMPQ    AX, $+8
+	JLT     tail
+	VMOVUPD (CX)(BX*8), Z8
+	VPMULLQ (DX)(BX*8), Z8, Z8
+	VPADDQ  Z8, Z0, Z0
+	ADDQ    $+8, BX
+	SUBQ    $+8, AX
+	JMP     rest
+
+tail:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, SI
+	BZHIQ     AX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z8
+	VMOVUPD.Z (DX)(BX*8), K1, Z9
+	VPMULLQ   Z9, Z8, Z8
+	VPADDQ    Z8, Z0, Z0
+
+done:
+	MOVQ          y+32(FP), AX
+	VPADDQ        Z4, Z0, Z0
+	VPADDQ        Z5, Z1, Z1
+	VPADDQ        Z6, Z2, Z2
+	VPADDQ        Z7, Z3, Z3
+	VPADDQ        Z2, Z0, Z0
+	VPADDQ        Z3, Z1, Z1
+	VPADDQ        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VPADDQ        X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VPADDQ        X1, X0, X0
+	VMOVQ         X0, (AX)
+	VZEROUPPER
+	RET
+
+// func inner4I64AVX512(k int, x *int64, a *int64, stride int, y *int64)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2
+TEXT ·inner4I64AVX512(SB), NOSPLIT, $0-40
+	MOVQ   k+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   stride+24(FP), BX
+	SHLQ   $0x03, BX
+	LEAQ   (DX)(BX*1), SI
+	LEAQ   (SI)(BX*1), DI
+	LEAQ   (DI)(BX*1), BX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	XORQ   R8, R8
+	CMPQ   AX, $+16
+	JLT    rest
+
+many:
+	VMOVUPD (CX)(R8*8), Z8
+	VPMULLQ (DX)(R8*8), Z8, Z9
+	VPADDQ  Z9, Z0, Z0
+	VPMULLQ (SI)(R8*8), Z8, Z9
+	VPADDQ  Z9, Z2, Z2
+	VPMULLQ (DI)(R8*8), Z8, Z9
+	VPADDQ  Z9, Z4, Z4
+	VPMULLQ (BX)(R8*8), Z8, Z8
+	VPADDQ  Z8, Z6, Z6
+	VMOVUPD 64(CX)(R8*8), Z8
+	VPMULLQ 64(DX)(R8*8), Z8, Z9
+	VPADDQ  Z9, Z1, Z1
+	VPMULLQ 64(SI)(R8*8), Z8, Z9
+	VPADDQ  Z9, Z3, Z3
+	VPMULLQ 64(DI)(R8*8), Z8, Z9
+	VPADDQ  Z9, Z5, Z5
+	VPMULLQ 64(BX)(R8*8), Z8, Z8
+	VPADDQ  Z8, Z7, Z7
+	ADDQ    $+16, R8
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JGE     many
+
+rest:
+	CMPQ    AX, $+8
+	JLT     tail
+	VMOVUPD (CX)(R8*8), Z8
+	VPMULLQ (DX)(R8*8), Z8, Z9
+	VPADDQ  Z9, Z0, Z0
+	VPMULLQ (SI)(R8*8), Z8, Z9
+	VPADDQ  Z9, Z2, Z2
+	VPMULLQ (DI)(R8*8), Z8, Z9
+	VPADDQ  Z9, Z4, Z4
+	VPMULLQ (BX)(R8*8), Z8, Z8
+	VPADDQ  Z8, Z6, Z6
+	ADDQ    $+8, R8
+	SUBQ    $+8, AX
+	JMP     rest
+
+tail:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, R9
+	BZHIQ     AX, R9, R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (CX)(R8*8), K1, Z8
+	VMOVUPD.Z (DX)(R8*8), K1, Z9
+	VPMULLQ   Z9, Z8, Z9
+	VPADDQ    Z9, Z0, Z0
+	VMOVUPD.Z (SI)(R8*8), K1, Z9
+	VPMULLQ   Z9, Z8, Z9
+	VPADDQ    Z9, Z2, Z2
+	VMOVUPD.Z (DI)(R8*8), K1, Z9
+	VPMULLQ   Z9, Z8, Z9
+	VPADDQ    Z9, Z4, Z4
+	VMOVUPD.Z (BX)(R8*8), K1, Z9
+	VPMULLQ   Z9, Z8, Z8
+	VPADDQ    Z8, Z6, Z6
+
+done:
+	MOVQ          y+32(FP), AX
+	VPADDQ        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VPADDQ        X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VPADDQ        X1, X0, X0
+	VMOVQ         X0, (AX)
+	VPADDQ        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VPADDQ        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VPADDQ        X0, X2, X2
+	VPSHUFD       $0x4e, X2, X0
+	VPADDQ        X0, X2, X2
+	VMOVQ         X2, 8(AX)
+	VPADDQ        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VPADDQ        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VPADDQ        X0, X4, X4
+	VPSHUFD       $0x4e, X4, X0
+	VPADDQ        X0, X4, X4
+	VMOVQ         X4, 16(AX)
+	VPADDQ        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VPADDQ        Y0, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X0
+	VPADDQ        X0, X6, X6
+	VPSHUFD       $0x4e, X6, X0
+	VPADDQ        X0, X6, X6
+	VMOVQ         X6, 24(AX)
+	VZEROUPPER
+	RET
+
+// func combine1I64AVX512(n int, x *int64, a *int64, stride int, y *int64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·combine1I64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x03, BX
+	VBROADCASTSD (CX), Z0
+	CMPQ         AX, $+8
+	JLT          tail
+
+loop:
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPMULLQ (DX), Z0, Z3
+	VPADDQ  Z3, Z1, Z1
+	VPADDQ  Z2, Z1, Z1
+	VPADDQ  (SI), Z1, Z1
+	VMOVUPD Z1, (SI)
+	ADDQ    $+64, DX
+	ADDQ    $+64, SI
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JGE     loop
+
+tail:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	VPXORD    Z4, Z4, Z4
+	VPXORD    Z5, Z5, Z5
+	VMOVUPD.Z (DX), K1, Z1
+	VPMULLQ   Z1, Z0, Z0
+	VPADDQ    Z0, Z4, Z4
+	VPADDQ    Z5, Z4, Z4
+	VMOVUPD.Z (SI), K1, Z0
+	VPADDQ    Z0, Z4, Z4
+	VMOVUPD   Z4, K1, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine4I64AVX512(n int, x *int64, a *int64, stride int, y *int64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·combine4I64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	VBROADCASTSD (CX), Z0
+	VBROADCASTSD 8(CX), Z1
+	VBROADCASTSD 16(CX), Z2
+	VBROADCASTSD 24(CX), Z3
+	CMPQ         AX, $+8
+	JLT          tail
+
+loop:
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPMULLQ (DX), Z0, Z6
+	VPADDQ  Z6, Z4, Z4
+	VPMULLQ (DX)(BX*1), Z1, Z6
+	VPADDQ  Z6, Z5, Z5
+	VPMULLQ (DX)(BX*2), Z2, Z6
+	VPADDQ  Z6, Z4, Z4
+	VPMULLQ (DI), Z3, Z6
+	VPADDQ  Z6, Z5, Z5
+	VPADDQ  Z5, Z4, Z4
+	VPADDQ  (SI), Z4, Z4
+	VMOVUPD Z4, (SI)
+	ADDQ    $+64, DX
+	ADDQ    $+64, SI
+	ADDQ    $+64, DI
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JGE     loop
+
+tail:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	VPXORD    Z7, Z7, Z7
+	VPXORD    Z8, Z8, Z8
+	VMOVUPD.Z (DX), K1, Z4
+	VPMULLQ   Z4, Z0, Z0
+	VPADDQ    Z0, Z7, Z7
+	VMOVUPD.Z (DX)(BX*1), K1, Z0
+	VPMULLQ   Z0, Z1, Z0
+	VPADDQ    Z0, Z8, Z8
+	VMOVUPD.Z (DX)(BX*2), K1, Z0
+	VPMULLQ   Z0, Z2, Z0
+	VPADDQ    Z0, Z7, Z7
+	VMOVUPD.Z (DI), K1, Z0
+	VPMULLQ   Z0, Z3, Z0
+	VPADDQ    Z0, Z8, Z8
+	VPADDQ    Z8, Z7, Z7
+	VMOVUPD.Z (SI), K1, Z0
+	VPADDQ    Z0, Z7, Z7
+	VMOVUPD   Z7, K1, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+// func combine8I64AVX512(n int, x *int64, a *int64, stride int, y *int64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·combine8I64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         y+32(FP), SI
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), DI
+	LEAQ         (DX)(DI*1), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (R8)(BX*2), R9
+	VBROADCASTSD (CX), Z0
+	VBROADCASTSD 8(CX), Z1
+	VBROADCASTSD 16(CX), Z2
+	VBROADCASTSD 24(CX), Z3
+	VBROADCASTSD 32(CX), Z4
+	VBROADCASTSD 40(CX), Z5
+	VBROADCASTSD 48(CX), Z6
+	VBROADCASTSD 56(CX), Z7
+	CMPQ         AX, $+8
+	JLT          tail
+
+loop:
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPMULLQ (DX), Z0, Z10
+	VPADDQ  Z10, Z8, Z8
+	VPMULLQ (DX)(BX*1), Z1, Z10
+	VPADDQ  Z10, Z9, Z9
+	VPMULLQ (DX)(BX*2), Z2, Z10
+	VPADDQ  Z10, Z8, Z8
+	VPMULLQ (DI), Z3, Z10
+	VPADDQ  Z10, Z9, Z9
+	VPMULLQ (DI)(BX*1), Z4, Z10
+	VPADDQ  Z10, Z8, Z8
+	VPMULLQ (R8), Z5, Z10
+	VPADDQ  Z10, Z9, Z9
+	VPMULLQ (R8)(BX*1), Z6, Z10
+	VPADDQ  Z10, Z8, Z8
+	VPMULLQ (R9), Z7, Z10
+	VPADDQ  Z10, Z9, Z9
+	VPADDQ  Z9, Z8, Z8
+	VPADDQ  (SI), Z8, Z8
+	VMOVUPD Z8, (SI)
+	ADDQ    $+64, DX
+	ADDQ    $+64, SI
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	ADDQ    $+64, R9
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JGE     loop
+
+tail:
+	TESTQ     AX, AX
+	JLE       done
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	VPXORD    Z11, Z11, Z11
+	VPXORD    Z12, Z12, Z12
+	VMOVUPD.Z (DX), K1, Z8
+	VPMULLQ   Z8, Z0, Z0
+	VPADDQ    Z0, Z11, Z11
+	VMOVUPD.Z (DX)(BX*1), K1, Z0
+	VPMULLQ   Z0, Z1, Z0
+	VPADDQ    Z0, Z12, Z12
+	VMOVUPD.Z (DX)(BX*2), K1, Z0
+	VPMULLQ   Z0, Z2, Z0
+	VPADDQ    Z0, Z11, Z11
+	VMOVUPD.Z (DI), K1, Z0
+	VPMULLQ   Z0, Z3, Z0
+	VPADDQ    Z0, Z12, Z12
+	VMOVUPD.Z (DI)(BX*1), K1, Z0
+	VPMULLQ   Z0, Z4, Z0
+	VPADDQ    Z0, Z11, Z11
+	VMOVUPD.Z (R8), K1, Z0
+	VPMULLQ   Z0, Z5, Z0
+	VPADDQ    Z0, Z12, Z12
+	VMOVUPD.Z (R8)(BX*1), K1, Z0
+	VPMULLQ   Z0, Z6, Z0
+	VPADDQ    Z0, Z11, Z11
+	VMOVUPD.Z (R9), K1, Z0
+	VPMULLQ   Z0, Z7, Z0
+	VPADDQ    Z0, Z12, Z12
+	VPADDQ    Z12, Z11, Z11
+	VMOVUPD.Z (SI), K1, Z0
+	VPADDQ    Z0, Z11, Z11
+	VMOVUPD   Z11, K1, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
 // func linesF32AVX512(n int, k int, c *float32, a *float32, aStep int, b *float32, bStep int)
 // Requires: AVX, AVX512F
 TEXT ·linesF32AVX512(SB), NOSPLIT, $0-56

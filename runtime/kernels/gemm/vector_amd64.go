@@ -3,7 +3,7 @@ package gemm
 import "golang.org/x/sys/cpu"
 
 // assembly is the loops of gen for one type and width of vectors.
-type assembly[T float32 | float64] struct {
+type assembly[T float32 | float64 | int32 | int64] struct {
 	inner1, inner4, combine1, combine4, combine8 func(n int, x, a *T, stride int, y *T)
 }
 
@@ -26,6 +26,20 @@ func vectorLoops[T Number](v *Vector[T]) {
 		} else {
 			*v = assembly[float64]{inner1F64AVX2, inner4F64AVX2, combine1F64AVX2, combine4F64AVX2, combine8F64AVX2}.vector()
 		}
+	case *Vector[int32]:
+		if wide {
+			*v = assembly[int32]{inner1I32AVX512, inner4I32AVX512, combine1I32AVX512, combine4I32AVX512, combine8I32AVX512}.vector()
+		} else {
+			*v = assembly[int32]{inner1I32AVX2, inner4I32AVX2, combine1I32AVX2, combine4I32AVX2, combine8I32AVX2}.vector()
+		}
+	case *Vector[int64]:
+		if wide && cpu.X86.HasAVX512DQ {
+			*v = assembly[int64]{inner1I64AVX512, inner4I64AVX512, combine1I64AVX512, combine4I64AVX512, combine8I64AVX512}.vector()
+		}
+	case *Vector[complex64]:
+		*v = ofParts[float32, complex64](VectorFor[float32]())
+	case *Vector[complex128]:
+		*v = ofParts[float64, complex128](VectorFor[float64]())
 	}
 }
 

@@ -15,9 +15,46 @@ func TestVector(t *testing.T) {
 		t.Run("f64 "+name, func(t *testing.T) { testVector(t, v) })
 	}
 	t.Run("s32", func(t *testing.T) { testVector(t, VectorFor[int32]()) })
+	t.Run("s64", func(t *testing.T) { testVector(t, VectorFor[int64]()) })
+	t.Run("c64", func(t *testing.T) { testComplexVector(t, VectorFor[complex64]()) })
+	t.Run("c128", func(t *testing.T) { testComplexVector(t, VectorFor[complex128]()) })
+	for name, v := range vectors32() {
+		t.Run("c64 of "+name, func(t *testing.T) { testComplexVector(t, ofParts[float32, complex64](v)) })
+	}
 }
 
-func testVector[T float32 | float64 | int32](t *testing.T, v Vector[T]) {
+// testComplexVector is testVector for complex numbers, also of more rows and columns than are multiplied at a time.
+func testComplexVector[T complex64 | complex128](t *testing.T, v Vector[T]) {
+	for _, rows := range []int{0, 1, 2, 7, 8, 9, 67, 130} {
+		for _, cols := range []int{0, 1, 3, 8, 100, 256, 259, 600} {
+			stride := cols + rows%3
+			a, x, y := make([]T, rows*stride+1), make([]T, cols), make([]T, rows)
+			for i := range a {
+				a[i] = T(complex(float64(i%7)-3, float64(i%11)-5))
+			}
+			for i := range x {
+				x[i] = T(complex(float64(i%5)-2, float64(i%3)-1))
+			}
+			for i := range y {
+				y[i] = T(complex(float64(i%3)-1, float64(i%4)-2))
+			}
+			inner, combined := make([]T, rows+1), make([]T, cols+1)
+			wantInner, wantCombined := make([]T, rows+1), make([]T, cols+1)
+			for r := range rows {
+				for c := range cols {
+					wantInner[r] += a[r*stride+c] * x[c]
+					wantCombined[c] += a[r*stride+c] * y[r]
+				}
+			}
+			v.Inner(x, a, stride, inner[:rows])
+			v.Combine(y, a, stride, combined[:cols])
+			require.Equal(t, wantInner, inner, "%d rows of %d", rows, cols)
+			require.Equal(t, wantCombined, combined, "%d rows of %d", rows, cols)
+		}
+	}
+}
+
+func testVector[T float32 | float64 | int32 | int64](t *testing.T, v Vector[T]) {
 	for rows := range 20 {
 		for _, cols := range []int{0, 1, 3, 4, 15, 16, 17, 100, 128, 163} {
 			stride := cols + rows%3

@@ -91,6 +91,9 @@ func newAssigner(e *expansion, c *amd64.Code, body []int, places [][]int, pinned
 	last := tailMask
 	if e.pairs {
 		last = secondMask
+		if e.lane == 8 {
+			last = firstMask
+		}
 	}
 	for k := last - 1; k > 0; k-- { // the first one means none
 		a.free[masks] = append(a.free[masks], k)

@@ -55,9 +55,9 @@ type store struct {
 	slot int
 	// rounded says that v is what name would round it to.
 	rounded bool
-	// isPair says that complex numbers are stored, of which v and im are the parts.
-	isPair bool
-	im     Value
+	// part, if not 0, says that complex numbers are stored, and is the size of their parts, which v and im are.
+	part int
+	im   Value
 }
 
 // fold joins the elements of a row by an op, in chains.
@@ -154,8 +154,10 @@ func (b *Builder) lane() (int, bool) {
 			lane = n
 		}
 	}
-	if lane == 0 && b.hasPairs() {
-		lane = partBytes
+	if part, ok := b.pairParts(); !ok || part != 0 && lane != 0 && part != lane {
+		return 0, false
+	} else if part != 0 {
+		lane = part
 	}
 	if lane == 0 { // nothing but logic: on bytes
 		lane = 1

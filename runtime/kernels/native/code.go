@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // Code is a loop that can be called, by any number of goroutines at once.
@@ -35,7 +37,7 @@ func Disable() (restore func()) {
 // Compile makes the code, unless an op has no recipe, the widths of lanes differ, or the system has no memory that can be executed. The builder
 // must not be used afterwards.
 func (b *Builder) Compile() (*Code, bool) {
-	if disabled.Load() || len(b.stores)+len(b.folds) == 0 {
+	if disabled.Load() || vec.InUse() == vec.Portable || len(b.stores)+len(b.folds) == 0 {
 		return nil, false
 	}
 	m := b.machineCode(true)
@@ -70,6 +72,7 @@ func (c *Code) Run(bundles, rows, n int, slots []unsafe.Pointer, strides []int64
 	whole := n / c.Lanes * c.Lanes
 	frame := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(memory))), c.Memory/8)
 	frame[frameRows/8], frame[frameTail/8] = int64(rows), 1<<(n-whole)-1
+	frame[framePairs/8] = 1<<(2*(n-whole)) - 1
 	frame[frameBundles/8], frame[frameBundle/8] = int64(bundles), int64(rows)
 	copy(frame[frameStrides/8:], strides[:2*c.slots])
 	enter(unsafe.Pointer(&c.memory[0]), unsafe.Pointer(unsafe.SliceData(slots)), unsafe.Pointer(unsafe.SliceData(memory)), whole)
@@ -77,13 +80,14 @@ func (c *Code) Run(bundles, rows, n int, slots []unsafe.Pointer, strides []int64
 }
 
 // What is where in the memory of a call: the rows of a bundle still to come, the mask of a row's last elements, the bundles still to come, the rows of
-// each, the distances between rows and what bundles add to them, the pointers for which there is no register, and then registers that are spilled.
+// each, the mask of the last elements' parts, the distances between rows and what bundles add to them, the pointers for which there is no register, and then registers that are spilled.
 const (
 	frameRows    = 0
 	frameTail    = 8
 	frameBundles = 16
 	frameBundle  = 24
-	frameStrides = 32
+	framePairs   = 32
+	frameStrides = 40
 )
 
 // framePointers is where the pointers without register are.

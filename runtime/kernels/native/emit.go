@@ -11,8 +11,9 @@ const (
 	regChain = amd64.Reg(14) // the offset of the chains of the elements
 	regOther = amd64.Reg(15) // a pointer for which there is no register
 	tailMask = amd64.Reg(7)  // which elements of the last vector of a row there are
-	// secondMask is which of the upper half of them there are: those in the second of two vectors with complex numbers.
+	// secondMask is which of the words of 64 bits there are in the second of two vectors with complex numbers, firstMask the same of the first, if these are not the elements.
 	secondMask = amd64.Reg(6)
+	firstMask  = amd64.Reg(5)
 )
 
 // pointers are the registers for the first slots.
@@ -80,8 +81,11 @@ func (a *assigner) emit(i *instr, r [3]amd64.Reg) {
 		}
 		if a.tail && (i.from.kind == inSlot || i.from.kind == inChains && i.stores) {
 			v.Op, v.Mask, v.Zero = masked(i), tailMask, !i.stores
-			if i.from.offset > 0 {
+			switch {
+			case i.from.offset > 0:
 				v.Mask = secondMask
+			case i.from.size == 16:
+				v.Mask = firstMask
 			}
 		}
 	}
@@ -128,7 +132,16 @@ func (a *assigner) memory(m memory) amd64.Arg {
 	case inChains:
 		return amd64.MX(p, regChain, int32(a.copy*a.bits()/8))
 	}
-	return amd64.MS(p, regIndex, m.size, int32(a.copy*a.lanes()*m.size+m.offset))
+	return a.element(p, m.size, a.copy*a.lanes()*m.size+m.offset)
+}
+
+// element is an operand in memory, so many bytes behind the element of a size of those from p on. There is no scale of 16: the address is half computed before.
+func (a *assigner) element(p amd64.Reg, size, offset int) amd64.Arg {
+	if size == 16 {
+		a.c.Do(amd64.LEA, true, regOther, amd64.MS(p, regIndex, 8, 0))
+		p, size = regOther, 8
+	}
+	return amd64.MS(p, regIndex, size, int32(offset))
 }
 
 // pointer is where a pointer is for which there is no register.

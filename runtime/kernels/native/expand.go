@@ -122,8 +122,9 @@ func expand(b *Builder, inverts bool) (*expansion, error) {
 	if !ok {
 		return nil, fmt.Errorf("ops without recipes, or of different widths")
 	}
+	part, _ := b.pairParts() // lane has checked them
 	e := &expansion{b: b, frame: b.frame(), lane: lane, wide: vec.InUse() == vec.AVX512, isMask: make([]bool, 1), values: make([]held, len(b.values)),
-		loaded: make(map[loading]int), parts: make(map[int][2]int), pairs: b.hasPairs(), numbers: make(map[[16]byte]int), whole: make(map[int]bool), inverts: inverts}
+		loaded: make(map[loading]int), parts: make(map[int][2]int), pairs: part != 0, numbers: make(map[[16]byte]int), whole: make(map[int]bool), inverts: inverts}
 	for i := range b.ops {
 		o := &b.ops[i]
 		switch {
@@ -138,7 +139,7 @@ func expand(b *Builder, inverts bool) (*expansion, error) {
 	}
 	joined := e.joinedStores()
 	for i := range b.stores {
-		if s := &b.stores[i]; s.isPair && e.failure == "" {
+		if s := &b.stores[i]; s.part != 0 && e.failure == "" {
 			e.storePair(s, joined[0])
 			joined = joined[1:]
 		} else {
@@ -211,7 +212,7 @@ func (e *expansion) load(how []vec.Instr, result vec.Operand, f vec.Form, v Valu
 	names := make(map[vec.Operand]int)
 	at := e.place(v)
 	if at.kind == single {
-		if how = e.broadcasting(how, x.size); how == nil {
+		if how = e.broadcasting(how, f, x.size); how == nil {
 			return e.fail("one element of %d bytes cannot be repeated", x.size)
 		}
 	}
@@ -220,14 +221,15 @@ func (e *expansion) load(how []vec.Instr, result vec.Operand, f vec.Form, v Valu
 	return names[result]
 }
 
-// broadcasting loads one element into all lanes, if how loads as many as there are lanes, as they are.
-func (e *expansion) broadcasting(how []vec.Instr, size int) []vec.Instr {
-	if len(how) != 1 || !how[0].Op.Moves() || size != e.lane {
+// broadcasting loads one element into all lanes, if how loads as many as there are lanes, as they are, or truth values: of these every byte of a lane becomes that of the element.
+func (e *expansion) broadcasting(how []vec.Instr, f vec.Form, size int) []vec.Instr {
+	isTruth := f.Kind == vec.Truth && size == 1
+	if !isTruth && (len(how) != 1 || !how[0].Op.Moves() || size != e.lane) {
 		return nil
 	}
 	i := how[0]
 	i.Op = map[int]amd64.VectorOp{1: amd64.VPBROADCASTB, 2: amd64.VPBROADCASTW, 4: amd64.VBROADCASTSS, 8: amd64.VBROADCASTSD}[size]
-	return []vec.Instr{i}
+	return append([]vec.Instr{i}, how[1:]...)
 }
 
 // place is where an operand is in memory.
@@ -265,6 +267,11 @@ func (e *expansion) store(s *store) {
 	}
 	h := &e.values[v]
 	x := &e.b.values[v]
+	if x.part != 0 && e.failure == "" {
+		r := e.wholePart()
+		e.splice(r.Store, map[vec.Operand]int{r.Result: e.part(v)}, memory{kind: inSlot, index: s.slot, size: e.lane})
+		return
+	}
 	if e.failure != "" || x.op < 0 {
 		e.fail("an operand is a result")
 		return

@@ -91,7 +91,11 @@ func assemble(e *expansion) *machineCode {
 		c.DoImm(amd64.CMP, true, amd64.M(regFrame, frameTail), 0)
 		c.JumpIf(amd64.E, done)
 		c.MaskMove(tailMask, amd64.M(regFrame, frameTail))
-		if e.pairs { // half of 16 lanes is a byte of the mask; what follows it belongs to no lane
+		switch { // a byte of a mask is for a vector; what follows it belongs to no word
+		case e.pairs && e.lane == 8:
+			c.MaskMove(firstMask, amd64.M(regFrame, framePairs))
+			c.MaskMove(secondMask, amd64.M(regFrame, framePairs+1))
+		case e.pairs:
 			c.MaskMove(secondMask, amd64.M(regFrame, frameTail+1))
 		}
 		last := newAssigner(e, c, body, places, pinned)
@@ -180,7 +184,7 @@ func (a *assigner) prefetch(n int) {
 	for _, s := range streams {
 		m, far := s.from, ahead(len(streams))
 		for at := 0; at < n*a.lanes()*m.size; at += line {
-			a.c.Prefetch(amd64.MS(pointers[m.index], regIndex, m.size, int32(far+at)), s.stores)
+			a.c.Prefetch(a.element(pointers[m.index], m.size, far+at), s.stores)
 		}
 	}
 }

@@ -9,9 +9,9 @@ package square
 
 import "unsafe"
 
-// Element is what is moved: elements of one, two, four or eight bytes.
+// Element is what is moved: elements of one, two, four, eight or sixteen bytes.
 type Element interface {
-	uint8 | uint16 | uint32 | uint64
+	uint8 | uint16 | uint32 | uint64 | [2]uint64
 }
 
 // side is how many elements a square in registers has along each axis, for matrices of so many along the shorter one.
@@ -21,6 +21,9 @@ func side(width, shorter int) int {
 	}
 	return 8
 }
+
+// wholeRegister is the size of elements of which one is all that a move takes, so that there is nothing to do in registers.
+const wholeRegister = 16
 
 // tileBytes is the size of the tile that a transposition goes through: its columns become runs that are copied to their places whole, so
 // that memory is written line by line even if neighbouring columns lie at addresses that share a place in the cache.
@@ -38,7 +41,7 @@ func Transpose[T Element](dst, src []T, rows, cols, dstStride, srcStride int) {
 	var e T
 	width := int(unsafe.Sizeof(e))
 	k := side(width, min(rows, cols))
-	if !hasVectors || rows < k || cols < k {
+	if !hasVectors || width == wholeRegister || rows < k || cols < k {
 		if d, ok := any(dst).([]uint32); !ok || !thin(d, any(src).([]uint32), rows, cols, dstStride, srcStride) {
 			plain(dst, src, rows, cols, dstStride, srcStride)
 		}
@@ -147,11 +150,15 @@ func wideOffsets[S Element](dst []uint32, src []S, rows []int, n, dstStride, col
 
 // plain is Transpose by loops, in squares that stay in the nearest cache.
 func plain[T Element](dst, src []T, rows, cols, dstStride, srcStride int) {
-	const size = 32
-	for r0 := 0; r0 < rows; r0 += size {
-		n := min(size, rows-r0)
-		for c0 := 0; c0 < cols; c0 += size {
-			for c := c0; c < min(c0+size, cols); c++ {
+	var e T
+	high, wide := 32, 32
+	if unsafe.Sizeof(e) == wholeRegister {
+		high, wide = 8, 4 // lines of the cache, wherever they are
+	}
+	for r0 := 0; r0 < rows; r0 += high {
+		n := min(high, rows-r0)
+		for c0 := 0; c0 < cols; c0 += wide {
+			for c := c0; c < min(c0+wide, cols); c++ {
 				d := dst[c*dstStride+r0:][:n]
 				at := r0*srcStride + c
 				for i := range d {

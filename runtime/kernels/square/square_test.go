@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -16,6 +17,7 @@ func TestTranspose(t *testing.T) {
 				check[uint16](t, rows, cols, gap)
 				check[uint32](t, rows, cols, gap)
 				check[uint64](t, rows, cols, gap)
+				check[[2]uint64](t, rows, cols, gap)
 			}
 		}
 	}
@@ -94,8 +96,9 @@ func TestWideRowsBF16(t *testing.T) {
 func check[T Element](t *testing.T, rows, cols, gap int) {
 	srcStride, dstStride := cols+gap, rows+gap
 	src, got := make([]T, (rows-1)*srcStride+cols+gap/2), make([]T, (cols-1)*dstStride+rows)
-	for i := range src {
-		src[i] = T(rand.Uint64())
+	data := unsafe.Slice((*byte)(unsafe.Pointer(&src[0])), len(src)*int(unsafe.Sizeof(src[0])))
+	for i := range data {
+		data[i] = byte(rand.Uint32())
 	}
 	want := make([]T, len(got))
 	for r := range rows {
@@ -116,6 +119,7 @@ func BenchmarkTranspose(b *testing.B) {
 		benchmark[uint16](b, n)
 		benchmark[uint32](b, n)
 		benchmark[uint64](b, n)
+		benchmark[[2]uint64](b, n)
 	}
 }
 

@@ -53,8 +53,10 @@ type buildStep struct {
 	op      hlo.Opcode
 	rounded bool
 	takes   bool // see [Builder.Pick]
-	d       Value
-	args    []Value
+	// raw is what the step does that can be done to codes of narrow floats as well, or none: see [Builder.keepCodes].
+	raw  hlo.Opcode
+	d    Value
+	args []Value
 }
 
 // NewBuilder starts a program over a space.
@@ -128,6 +130,7 @@ func (b *Builder) Held(arg int, t hlo.PrimitiveType, view View) Value {
 func (b *Builder) Constant(t hlo.PrimitiveType, element []byte) Value {
 	s := &splat{width: lane(t).ByteSize(), value: append(make([]byte, 0, 16), element[:t.ByteSize()]...)}
 	if isWide(t) {
+		s.code = s.value
 		wide := make([]float32, 4)
 		widenLoop(t)(1, unsafe.Pointer(&wide[0]), unsafe.Pointer(&s.value[0]), nil, nil)
 		s.value = unsafe.Slice((*byte)(unsafe.Pointer(&wide[0])), 16)
@@ -191,6 +194,7 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 	if lane(t) == hlo.F32 {
 		last.op = in.Opcode()
 	}
+	last.raw = rawOp(in.Opcode(), t, types)
 	b.values[v].rounded = o.rounded
 	return v, true
 }
@@ -309,6 +313,7 @@ func (b *Builder) Build() (*Program, bool) {
 		return nil, false
 	}
 	b.increase()
+	b.keepCodes()
 	b.moveRaw()
 	p.stages = b.orderStages()
 	b.layOut(p)
@@ -349,8 +354,24 @@ func (b *Builder) moveRaw() {
 		if !isWide(s.typ) || used[Value(s.reg)] {
 			continue
 		}
-		raw := map[int]hlo.PrimitiveType{8: hlo.U8, 16: hlo.U16}[s.typ.Bits()]
 		v := &b.values[s.reg]
-		v.typ, v.load.typ, s.typ = raw, raw, raw
+		s.typ = b.raw(v)
+		v.typ = s.typ
 	}
+}
+
+// raw lets a narrow float that is loaded stay as it is in memory, and returns the type of what is there.
+func (b *Builder) raw(v *value) hlo.PrimitiveType {
+	v.load.typ = map[int]hlo.PrimitiveType{8: hlo.U8, 16: hlo.U16}[v.load.typ.Bits()]
+	return v.load.typ
+}
+
+// Raw makes v, a narrow float that is an element of an input, the integer which it is in memory. It reports false for any other value. Nothing may have been computed of it.
+func (b *Builder) Raw(v Value) bool {
+	x := &b.values[v]
+	if x.load == nil || !isWide(x.typ) || x.typ != x.load.typ || len(b.steps) > 0 {
+		return false
+	}
+	x.typ = b.raw(x)
+	return true
 }

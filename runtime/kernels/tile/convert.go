@@ -97,7 +97,10 @@ func convertOperation(from, to hlo.PrimitiveType) (operation, bool) {
 		o.sameLanes, o.round = true, roundLoop(to)
 	case to.IsComplex() && from == to.ComponentType():
 		o.fn, o.weight = realLoop(to), 1
-		o.vectorize(vectors.Of(hlo.OpConvert, from, to))
+		o.vectorizeParts(vectors.Of(hlo.OpConvert, from, to))
+	case to.IsComplex() && from.IsComplex():
+		parts := vectors.Find(convertName(from.ComponentType(), to.ComponentType()), castTo(from.ComponentType(), to.ComponentType()))
+		o.fn = func(n int, d, a, b, c unsafe.Pointer) { parts(2*n, d, a, b, c) }
 	case isWide(to) && from == hlo.F64:
 		if to == hlo.F16 || to == hlo.BF16 {
 			o.fn, o.round = castLoop[float64, float32](), roundLoop(to)

@@ -19,6 +19,7 @@
 //	vector.go   which loop of package vec replaces it
 //	native.go   the machine code that replaces the steps; parts.go that of complex numbers
 //	single.go   programs of one op
+//	codes.go    programs that need no more of narrow floats than their codes
 //
 // A register of type f16, bf16 or an 8-bit float holds float32 numbers that the type can represent: every op computes in float32 and
 // rounds once. Other types are held as they are in memory. Integers narrower than a byte are not supported.

@@ -108,7 +108,7 @@ func floatBinary[T float](op hlo.Opcode) (loop, int) {
 	case hlo.OpPower:
 		return map2(func(x, y T) T { return T(math.Pow(float64(x), float64(y))) }), 24
 	case hlo.OpAtan2:
-		return map2(func(x, y T) T { return T(math.Atan2(float64(x), float64(y))) }), 16
+		return map2(func(x, y T) T { return T(elementary.Atan2(float64(x), float64(y))) }), 16
 	}
 	return nil, 0
 }

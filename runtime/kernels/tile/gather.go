@@ -200,7 +200,7 @@ func shortRows[T any](dst, src []T, w *walk) int {
 		for done < rows*n {
 			done += copy(dst[done:rows*n], dst[:done])
 		}
-	case stride == 0 && width <= wordBytes && n*width <= rowInWords:
+	case stride == 0 && width <= wordBytes && n*width <= repeatedInWords:
 		repeatInWords(dst, src, rows, n, at, step)
 	case stride == 1 && n*width <= rowInWords:
 		copyInWords(dst, src, rows, n, at, step)

@@ -11,3 +11,13 @@ func (p *Program) Moved() (dims []int64, v View, width int, ok bool) {
 	}
 	return p.space.Dims, l.view, l.typ.ByteSize(), true
 }
+
+// permutedReach is the number of elements from which on it is worth having them permuted.
+const permutedReach = 256
+
+// Permutes reports whether a program that only moves elements has vectors of them permuted, many of which follow each other, and which lie together in memory.
+func (p *Program) Permutes() bool {
+	l := &p.loads[0]
+	m := l.mover
+	return m != nil && m.permutation != nil && m.period*int(l.along.space.Dims[m.axis]) >= permutedReach && m.permutation.Span() <= 2*m.permutation.Round*l.typ.ByteSize()
+}

@@ -120,7 +120,7 @@ func (w *nativeWriter) set(reg int, v native.Value) { w.regs[reg], w.known[reg] 
 // input makes an operand of a size in memory the contents of a register.
 func (w *nativeWriter) input(reg, size int, truth bool, along native.Along) {
 	if w.isSplit(reg) {
-		re, im := w.Pair(along)
+		re, im := w.Pair(size/2, along)
 		w.setParts(reg, re, im)
 	} else {
 		w.set(reg, w.Input(size, truth, along))

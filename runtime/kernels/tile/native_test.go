@@ -54,6 +54,7 @@ type chain struct {
 	r      *rand.Rand
 	b      *Builder
 	values map[hlo.PrimitiveType][]Value
+	double bool // see [chain.must]
 }
 
 var parsed sync.Map
@@ -192,8 +193,8 @@ func randomBytes(r *rand.Rand, t hlo.PrimitiveType, n int) []byte {
 	out := make([]byte, 0, n*8)
 	special := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1, -1, 1e-40, 1e-310, 3e38, -88.5, 104, 1e30, 0.5, 2, 0.55}
 	for range n {
-		if t == hlo.C64 {
-			out = append(out, randomBytes(r, hlo.F32, 2)...)
+		if t.IsComplex() {
+			out = append(out, randomBytes(r, t.ComponentType(), 2)...)
 			continue
 		}
 		x := r.NormFloat64() * float64(int(1)<<r.IntN(12)) / 16

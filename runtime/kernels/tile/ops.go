@@ -54,7 +54,11 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 		}
 		o.fn = selectLoop(lane(t).ByteSize())
 		o.name = scalar.Name{Op: "select", Type: scalar.Sized(lane(t).ByteSize())}
-		o.vectorize(vectors.Of(op, vectors.Sized(lane(t).ByteSize())))
+		if t == hlo.C128 { // wider than lanes
+			o.vectorizeParts(vectors.Of(op, t))
+		} else {
+			o.vectorize(vectors.Of(op, vectors.Sized(lane(t).ByteSize())))
+		}
 	case hlo.OpClamp:
 		if !same(t, types) {
 			return o, false
@@ -71,11 +75,11 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 		o.vectorize(vectors.Of(op, lane(types[0])))
 	case hlo.OpComplex:
 		o.fn = complexLoop(t)
-		o.vectorize(vectors.Of(op, t))
+		o.vectorizeParts(vectors.Of(op, t))
 		o.name = scalarName(op.String(), t)
 	case hlo.OpReal, hlo.OpImag:
 		o.fn = partLoop(op, types[0])
-		o.vectorize(vectors.Of(op, types[0]))
+		o.vectorizeParts(vectors.Of(op, types[0]))
 		o.name = scalarName(op.String(), types[0])
 	case hlo.OpReducePrecision:
 		if types[0] != t {
@@ -89,7 +93,7 @@ func findOp(in hlo.Instruction, t hlo.PrimitiveType, types []hlo.PrimitiveType) 
 				return o, false
 			}
 			o.fn = magnitudeLoop(types[0])
-			o.vectorize(vectors.Of(op, types[0]))
+			o.vectorizeParts(vectors.Of(op, types[0]))
 			o.name = scalarName(op.String(), types[0])
 			break
 		}
@@ -282,6 +286,13 @@ func (o *operation) ofParts(op hlo.Opcode, t hlo.PrimitiveType) {
 	o.vector = vectors.Of(op, t)
 	if !vectors.Has(vectors.Of(hlo.OpMultiply, t)) {
 		o.weight *= scalarWeight
+	}
+}
+
+// vectorizeParts is vectorize for an op that takes complex numbers apart or joins them: without a loop, the name is for code that is made at run time.
+func (o *operation) vectorizeParts(name vectors.Name) {
+	if o.vectorize(name); o.vector == (vectors.Name{}) {
+		o.vector = name
 	}
 }
 

@@ -26,7 +26,7 @@ func (w *nativeWriter) constant(s *splat) {
 
 func (w *nativeWriter) store(reg int, convert vectors.Name) {
 	if w.isSplit(reg) {
-		w.StorePair(w.regs[reg], w.imaginary[reg])
+		w.StorePair(w.p.widths[reg]/2, w.regs[reg], w.imaginary[reg])
 	} else {
 		w.Store(w.regs[reg], convert)
 	}
@@ -41,9 +41,19 @@ func (w *nativeWriter) hasParts(s *step, arity int) bool {
 	return is
 }
 
+// partType is the type of the parts of the complex numbers that a step computes, or computes of.
+func (w *nativeWriter) partType(s *step) hlo.PrimitiveType {
+	for _, r := range []int{s.d, s.a, s.b} {
+		if w.isSplit(r) && w.p.widths[r] == hlo.C64.ByteSize() {
+			return hlo.F32
+		}
+	}
+	return hlo.F64
+}
+
 // onParts writes a step on parts of complex numbers. It reports false for ops that are left to the loops.
 func (w *nativeWriter) onParts(s *step) bool {
-	re, im := w.regs, w.imaginary
+	re, im, part := w.regs, w.imaginary, w.partType(s)
 	both := func(name vectors.Name, args func(parts []native.Value) []native.Value) bool {
 		w.setParts(s.d, w.Op(name, false, args(re)...), w.Op(name, false, args(im)...))
 		return true
@@ -52,11 +62,11 @@ func (w *nativeWriter) onParts(s *step) bool {
 	binary := func(x []native.Value) []native.Value { return []native.Value{x[s.a], x[s.b]} }
 	switch op := s.vector.Op; op {
 	case hlo.OpNegate:
-		return both(vectorName(op, hlo.F32), unary)
+		return both(vectorName(op, part), unary)
 	case hlo.OpAdd, hlo.OpSubtract:
-		return both(vectorName(op, hlo.F32), binary)
+		return both(vectorName(op, part), binary)
 	case hlo.OpSelect:
-		return both(vectors.Of(op, vectors.Sized(hlo.F32.ByteSize())), func(x []native.Value) []native.Value {
+		return both(vectors.Of(op, vectors.Sized(part.ByteSize())), func(x []native.Value) []native.Value {
 			return []native.Value{re[s.a], x[s.b], x[s.c]}
 		})
 	case hlo.OpMultiply, hlo.OpDivide:
@@ -71,12 +81,12 @@ func (w *nativeWriter) onParts(s *step) bool {
 	case hlo.OpComplex:
 		w.setParts(s.d, re[s.a], re[s.b])
 	case hlo.OpConvert:
-		if s.vector != vectors.Of(op, hlo.F32, hlo.C64) {
+		if s.vector.Types[0] != part {
 			return false
 		}
-		w.setParts(s.d, re[s.a], w.Constant(make([]byte, hlo.F32.ByteSize()), false))
+		w.setParts(s.d, re[s.a], w.Constant(make([]byte, part.ByteSize()), false))
 	case hlo.OpCompare:
-		name := compareName(hlo.F32, map[vectors.Mode]hlo.Direction{vectors.Equal: hlo.EQ, vectors.NotEqual: hlo.NE}[s.vector.Mode], hlo.CompareFloat)
+		name := compareName(part, map[vectors.Mode]hlo.Direction{vectors.Equal: hlo.EQ, vectors.NotEqual: hlo.NE}[s.vector.Mode], hlo.CompareFloat)
 		joins := map[vectors.Mode]hlo.Opcode{vectors.Equal: hlo.OpAnd, vectors.NotEqual: hlo.OpOr}[s.vector.Mode]
 		w.set(s.d, w.Op(vectors.Of(joins, hlo.U8), true, w.Op(name, true, binary(re)...), w.Op(name, true, binary(im)...)))
 	default:

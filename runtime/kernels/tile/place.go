@@ -32,7 +32,7 @@ func (b *Builder) layOut(p *Program) {
 		v := &b.values[i]
 		width := lane(v.typ).ByteSize()
 		p.widths = append(p.widths, width)
-		p.truth, p.pairs = append(p.truth, v.typ == hlo.PRED), append(p.pairs, v.typ == hlo.C64)
+		p.truth, p.pairs = append(p.truth, v.typ == hlo.PRED), append(p.pairs, v.typ.IsComplex())
 		switch {
 		case v.load != nil:
 			b.layOutLoad(p, &m, Value(i), direct)

@@ -39,7 +39,7 @@ type Program struct {
 	arity  []int
 	widths []int
 	truth  []bool // whether a register holds bytes 0 and 1
-	pairs  []bool // whether it holds complex numbers of two f32
+	pairs  []bool // whether it holds complex numbers
 	native nativeState
 	pool   sync.Pool
 }
@@ -108,6 +108,7 @@ type splat struct {
 	reg   int
 	width int
 	value []byte
+	code  []byte // of a narrow float, of which value is an f32
 }
 
 // register is a tile of memory: of its own, or found in an input or output.
@@ -215,8 +216,9 @@ func (p *Program) alignRows() {
 		}
 	}
 	for i := range p.counters {
-		if o := &p.counters[i]; p.stages != nil { // offsets within windows
-			o.period = p.space.period(&o.view)
+		o := &p.counters[i]
+		if period := p.space.period(&o.view); p.stages != nil || period <= longestCounted { // stages: offsets within windows
+			o.period = period
 			row = max(row, o.period)
 		}
 	}
@@ -224,6 +226,9 @@ func (p *Program) alignRows() {
 		p.row = row
 	}
 }
+
+// longestCounted is the number of points after which a counter begins again that had better be counted once for many tiles. Longer series are written fast.
+const longestCounted = Size / 4
 
 // minRow is the length of rows for which tiles are cut short.
 const minRow = 64

@@ -17,9 +17,12 @@ func (o *operation) vectorize(name vectors.Name) {
 		return
 	}
 	portable := o.fn
-	if isTurn(name) {
+	switch {
+	case isTurn(name):
 		o.fn = turns(name, portable)
-	} else {
+	case isFloatRemainder(name):
+		o.fn = remainders(name, portable)
+	default:
 		o.fn = vectors.Find(name, portable)
 	}
 	if !vectors.Has(name) {

@@ -154,7 +154,7 @@ func repeatElements[T uint8 | uint16 | uint32 | uint64](t *testing.T) {
 	for i := range src {
 		src[i] = T(1 + i)
 	}
-	for n := 1; n*int(unsafe.Sizeof(src[0])) <= rowInWords; n++ {
+	for n := 1; n*int(unsafe.Sizeof(src[0])) <= 3*rowInWords; n++ {
 		for rows := 1; rows <= 20; rows++ {
 			for _, step := range []int{0, 1, 2, -1} {
 				for behind := range 10 {
@@ -168,7 +168,7 @@ func repeatElements[T uint8 | uint16 | uint32 | uint64](t *testing.T) {
 						require.Zero(t, x, "written beyond the end")
 					}
 					from := src[:min(len(src), at+max(0, step)*(rows-1)+n+behind/2)] // often without room for a word behind the last row
-					if step < 0 || at+step*(rows-1)+n > len(src) {
+					if step < 0 || at+step*(rows-1)+n > len(src) || n*int(unsafe.Sizeof(src[0])) > rowInWords {
 						continue
 					}
 					clear(memory)

@@ -2,12 +2,12 @@ package tile
 
 import "unsafe"
 
-// Rows of few bytes are written in one or two words, whatever their length: the next row writes over what was too much.
+// Rows of few bytes are written in words, whatever their length: the next row writes over what was too much.
 
 const (
 	wordBytes = 8
-	// rowInWords is the longest such row, in bytes.
-	rowInWords = 2 * wordBytes
+	// rowInWords is the longest such row that is copied, in bytes, and repeatedInWords that of one element: calling a loop for a longer one is quicker.
+	rowInWords, repeatedInWords = 2 * wordBytes, 16 * wordBytes
 )
 
 // wholeRows is the number of rows of n elements after which so many elements from the beginning of each stay within dst.
@@ -39,6 +39,9 @@ func repeatInWords[T any](dst, src []T, rows, n, at, step int) {
 		*(*uint64)(to) = word
 		if words > 1 {
 			*(*uint64)(unsafe.Add(to, wordBytes)) = word
+			for k := 2 * wordBytes; k < words*wordBytes; k += wordBytes {
+				*(*uint64)(unsafe.Add(to, k)) = word
+			}
 		}
 		at += step
 	}

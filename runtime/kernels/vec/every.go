@@ -14,9 +14,16 @@ func FindEvery(width, stride int) Loop {
 	}
 	var name Name
 	if stride <= int(Every8-Every2)+2 {
-		name = Of(hlo.OpSlice, Sized(width)).In(Every2 + Mode(stride-2))
+		typ := Sized(width)
+		if width == hlo.C128.ByteSize() {
+			typ = hlo.C128
+		}
+		name = Of(hlo.OpSlice, typ).In(Every2 + Mode(stride-2))
 	}
 	loop, lanes := find(InUse(), name).loop, map[Level]int{AVX2: 32, AVX512: 64}[InUse()]/width
+	if width == 1 || width == 2 && InUse() == AVX2 {
+		lanes = chunk / width
+	}
 	rest := func(n int, d, a, _, _ unsafe.Pointer) {
 		for i := range n {
 			copy(unsafe.Slice((*byte)(unsafe.Add(d, i*width)), width), unsafe.Slice((*byte)(unsafe.Add(a, i*stride*width)), width))
@@ -35,7 +42,11 @@ func FindEvery(width, stride int) Loop {
 		if whole > 0 {
 			loop(whole, d, a, nil, nil)
 		}
-		if whole < n {
+		switch {
+		case whole == n:
+		case whole > 0: // the last vector begins within the one before
+			loop(lanes, unsafe.Add(d, (n-lanes)*width), unsafe.Add(a, (n-lanes)*stride*width), nil, nil)
+		default:
 			rest(n-whole, unsafe.Add(d, whole*width), unsafe.Add(a, whole*stride*width), nil, nil)
 		}
 	}

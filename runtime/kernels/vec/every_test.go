@@ -11,7 +11,7 @@ import (
 func TestFindEvery(t *testing.T) {
 	for level := Portable; level <= Best(); level++ {
 		restore := Use(level)
-		for _, width := range []int{1, 2, 4, 8} {
+		for _, width := range []int{1, 2, 4, 8, 16} {
 			for stride := 1; stride <= 9; stride++ {
 				loop := FindEvery(width, stride)
 				for _, n := range []int{1, 15, 16, 31, 32, 77, 130} {

@@ -836,6 +836,16 @@ func divideU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //go:noescape
 func remainderU64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// remainderF32AVX512 sets d to what is left of a divided by b, n a multiple of the lanes of f64, as far as quotients are small; then the number at c is how many elements are left.
+//
+//go:noescape
+func remainderF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderF64AVX512 sets d to what is left of a divided by b, n a multiple of the lanes of f64, as far as quotients are small; then the number at c is how many elements are left.
+//
+//go:noescape
+func remainderF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // select8AVX512 sets d to b where a is set, else to c.
 //
 //go:noescape
@@ -1396,6 +1406,11 @@ func tanhF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //go:noescape
 func logisticF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// erfF64AVX512 sets d to the error function.
+//
+//go:noescape
+func erfF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sineF64AVX512 sets d to the sine, for magnitudes below 2^16.
 //
 //go:noescape
@@ -1465,6 +1480,11 @@ func powerF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //
 //go:noescape
 func powerF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// atan2F64AVX512 sets d to the angle of the point (b, a).
+//
+//go:noescape
+func atan2F64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // sumF32AVX512 folds n elements at a into one at d.
 //
@@ -1930,6 +1950,11 @@ func windowMinimumF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.
 //
 //go:noescape
 func windowConvolutionF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowConvolutionI32AVX512 adds up runs of n elements, each times its factor, at d.
+//
+//go:noescape
+func windowConvolutionI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowAddI8AVX512 folds runs of n elements into one at d.
 //
@@ -2536,6 +2561,26 @@ func take16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //go:noescape
 func take32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// every38AVX512 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every38AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every58AVX512 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every58AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every68AVX512 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every68AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every78AVX512 sets d to every one of n elements of a, whole vectors, that lie 7 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every78AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // every316AVX512 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
 //
 //go:noescape
@@ -2595,6 +2640,76 @@ func every732AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //
 //go:noescape
 func every832AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every264AVX512 sets d to every one of n elements of a, whole vectors, that lie 2 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every264AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every364AVX512 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every364AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every464AVX512 sets d to every one of n elements of a, whole vectors, that lie 4 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every464AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every564AVX512 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every564AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every664AVX512 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every664AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every764AVX512 sets d to every one of n elements of a, whole vectors, that lie 7 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every764AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every864AVX512 sets d to every one of n elements of a, whole vectors, that lie 8 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every864AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every2C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 2 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every2C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every3C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every3C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every4C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 4 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every4C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every5C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every5C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every6C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every6C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every7C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 7 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every7C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every8C128AVX512 sets d to every one of n elements of a, whole vectors, that lie 8 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every8C128AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // addF32AVX2 sets d to a + b.
 //
@@ -3346,6 +3461,16 @@ func divideU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //go:noescape
 func remainderU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// remainderF32AVX2 sets d to what is left of a divided by b, n a multiple of the lanes of f64, as far as quotients are small; then the number at c is how many elements are left.
+//
+//go:noescape
+func remainderF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderF64AVX2 sets d to what is left of a divided by b, n a multiple of the lanes of f64, as far as quotients are small; then the number at c is how many elements are left.
+//
+//go:noescape
+func remainderF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // select8AVX2 sets d to b where a is set, else to c.
 //
 //go:noescape
@@ -3821,6 +3946,11 @@ func tanhF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c 
 //go:noescape
 func logisticF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// erfF64AVX2 sets d to the error function.
+//
+//go:noescape
+func erfF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sineF64AVX2 sets d to the sine, for magnitudes below 2^16.
 //
 //go:noescape
@@ -3890,6 +4020,11 @@ func powerF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //
 //go:noescape
 func powerF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// atan2F64AVX2 sets d to the angle of the point (b, a).
+//
+//go:noescape
+func atan2F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // sumF32AVX2 folds n elements at a into one at d.
 //
@@ -4290,6 +4425,11 @@ func windowMinimumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Po
 //
 //go:noescape
 func windowConvolutionF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowConvolutionI32AVX2 adds up runs of n elements, each times its factor, at d.
+//
+//go:noescape
+func windowConvolutionI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowAddI8AVX2 folds runs of n elements into one at d.
 //
@@ -4816,6 +4956,51 @@ func permute32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, 
 //go:noescape
 func permute8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// every38AVX2 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every38AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every58AVX2 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every58AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every68AVX2 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every68AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every78AVX2 sets d to every one of n elements of a, whole vectors, that lie 7 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every78AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every316AVX2 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every316AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every516AVX2 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every516AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every616AVX2 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every616AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every716AVX2 sets d to every one of n elements of a, whole vectors, that lie 7 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every716AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every816AVX2 sets d to every one of n elements of a, whole vectors, that lie 8 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every816AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // every232AVX2 sets d to every one of n elements of a, whole vectors, that lie 2 apart; it reads those up to the next, too.
 //
 //go:noescape
@@ -4840,3 +5025,53 @@ func every532AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c
 //
 //go:noescape
 func every632AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every264AVX2 sets d to every one of n elements of a, whole vectors, that lie 2 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every264AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every364AVX2 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every364AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every464AVX2 sets d to every one of n elements of a, whole vectors, that lie 4 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every464AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every564AVX2 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every564AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every664AVX2 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every664AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every2C128AVX2 sets d to every one of n elements of a, whole vectors, that lie 2 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every2C128AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every3C128AVX2 sets d to every one of n elements of a, whole vectors, that lie 3 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every3C128AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every4C128AVX2 sets d to every one of n elements of a, whole vectors, that lie 4 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every4C128AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every5C128AVX2 sets d to every one of n elements of a, whole vectors, that lie 5 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every5C128AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// every6C128AVX2 sets d to every one of n elements of a, whole vectors, that lie 6 apart; it reads those up to the next, too.
+//
+//go:noescape
+func every6C128AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)

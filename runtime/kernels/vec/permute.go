@@ -132,6 +132,9 @@ func (p *Permutation) places(picks []Pick, width, size int) (at [2]int, ok bool)
 	return at, high[0]-low[0] <= 2*size
 }
 
+// Span is the bytes of the first array between the first and the last that a round reads.
+func (p *Permutation) Span() int { return p.high[0] - p.low[0] }
+
 // Rounds is how many of so many rounds read nothing outside of array a, which is n bytes long, if the first round's place is at.
 func (p *Permutation) Rounds(rounds, a, at, n int) int {
 	low, high, step := at+p.low[a], at+p.high[a], p.advance[a]

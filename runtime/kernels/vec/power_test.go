@@ -100,3 +100,38 @@ func TestPower64(t *testing.T) {
 		assert.LessOrEqual(t, worst, 0.6)
 	})
 }
+
+// TestAngles64 holds angles to those of package math, which are wrong by a unit of the last place themselves.
+func TestAngles64(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(5, 6))
+		var a, b []float64
+		list := append(edges(), -3, 3, 0.5, -0.4142135623730951, 2.414213562373095, math.MaxFloat64, 5e-324, -5e-324, 0x1p-1022)
+		for _, x := range list {
+			for _, y := range list {
+				a, b = append(a, x), append(b, y)
+			}
+		}
+		for i := range 100000 {
+			a, b = append(a, rng.NormFloat64()), append(b, rng.NormFloat64()*math.Exp(rng.Float64()*40-20))
+			if i%4 == 0 {
+				b[len(b)-1] = 1
+			}
+		}
+		got := make([]float64, len(a))
+		Find(named("atan2.f64"), nil)(len(a), pointer(got), pointer(a), pointer(b), nil)
+		worst, at := 0.0, 0
+		for i, y := range got {
+			want := math.Copysign(math.Atan2(math.Abs(a[i]), b[i]), a[i]) // quotients that are too small for f64 have lost their sign
+			if sameBits(want, y) || want != want && y != y {
+				continue
+			}
+			_, e := math.Frexp(want)
+			if d := math.Abs(want-y) / math.Ldexp(1, max(e, -1021)-53); !(d <= worst) {
+				worst, at = d, i
+			}
+		}
+		t.Logf("%v units at %v, %v", worst, a[at], b[at])
+		require.LessOrEqual(t, worst, 2.0, "%v, %v", a[at], b[at])
+	})
+}

@@ -37,6 +37,8 @@ func (v vectors) load(from, to operand.Op) {
 
 func (v vectors) add(at operand.Op, x reg.VecVirtual) {
 	switch {
+	case v.integer && v.size == 8:
+		v.VPADDQ(at, x, x)
 	case v.integer:
 		v.VPADDD(at, x, x)
 	case v.size == 4:
@@ -98,12 +100,15 @@ func (v vectors) multiplyInMemory(a operand.Mem, b, sums []reg.VecVirtual) {
 	}
 }
 
-func (v vectors) multiplyIntegers(x, y, to reg.VecVirtual) {
-	if v.pairs {
+func (v vectors) multiplyIntegers(x operand.Op, y, to reg.VecVirtual) {
+	switch {
+	case v.pairs:
 		v.VPMADDWD(x, y, to)
-		return
+	case v.size == 8:
+		v.VPMULLQ(x, y, to)
+	default:
+		v.VPMULLD(x, y, to)
 	}
-	v.VPMULLD(x, y, to)
 }
 
 // rows visits the memory of each sum; c moves to the last row.

@@ -18,9 +18,12 @@ func (g generator) vectorLoops() {
 	for i := range 8 {
 		g.AppendDatum(operand.U64(map[bool]uint64{true: math.MaxUint64}[i < 4]))
 	}
-	for _, e := range []element{{name: "float32", size: 4}, {name: "float64", size: 8}} {
+	for _, e := range []element{{name: "float32", size: 4}, {name: "float64", size: 8}, {name: "int32", size: 4, integer: true}, {name: "int64", size: 8, integer: true}} {
 		for _, width := range []int{64, 32} {
-			name := fmt.Sprintf("F%d%s", 8*e.size, map[int]string{64: "AVX512", 32: "AVX2"}[width])
+			if e.integer && e.size == 8 && width == 32 {
+				continue // which has no multiplication for them
+			}
+			name := fmt.Sprintf("%s%d%s", map[bool]string{false: "F", true: "I"}[e.integer], 8*e.size, map[int]string{64: "AVX512", 32: "AVX2"}[width])
 			v := vectors{g, e, width}
 			v.inner("inner1"+name, 1, 8)
 			v.inner("inner4"+name, 4, 2)
@@ -137,6 +140,18 @@ func (v vectors) total(x reg.VecVirtual, to operand.Mem) {
 	v.VEXTRACTF128(operand.U8(1), x.AsY(), quarter)
 	v.add2(quarter, x.AsX(), x.AsX())
 	swapped := v.XMM()
+	if v.integer {
+		v.VPSHUFD(operand.U8(0x4e), x.AsX(), swapped)
+		v.add2(swapped, x.AsX(), x.AsX())
+		if v.size == 8 {
+			v.VMOVQ(x.AsX(), to)
+			return
+		}
+		v.VPSHUFD(operand.U8(0xb1), x.AsX(), swapped)
+		v.add2(swapped, x.AsX(), x.AsX())
+		v.VMOVD(x.AsX(), to)
+		return
+	}
 	if v.size == 8 {
 		v.VPERMILPD(operand.U8(1), x.AsX(), swapped)
 		v.VADDSD(swapped, x.AsX(), x.AsX())
@@ -152,11 +167,16 @@ func (v vectors) total(x reg.VecVirtual, to operand.Mem) {
 
 // add2 adds registers of any width.
 func (v vectors) add2(x, y, to operand.Op) {
-	if v.size == 4 {
+	switch {
+	case v.integer && v.size == 4:
+		v.VPADDD(x, y, to)
+	case v.integer:
+		v.VPADDQ(x, y, to)
+	case v.size == 4:
 		v.VADDPS(x, y, to)
-		return
+	default:
+		v.VADDPD(x, y, to)
 	}
-	v.VADDPD(x, y, to)
 }
 
 // loaded is a vector in memory: where tail is a mask, zeros are behind the elements of it.
@@ -196,6 +216,14 @@ func (v vectors) stored(x reg.VecVirtual, to operand.Mem, tail operand.Op) {
 // fma adds a·x to sum; in a tail, what it adds behind the elements of the mask is nothing.
 func (v vectors) fma(a operand.Mem, x, sum reg.VecVirtual, tail operand.Op) {
 	switch {
+	case v.integer:
+		product := v.register()
+		if tail == nil {
+			v.multiplyIntegers(a, x, product)
+		} else {
+			v.multiplyIntegers(v.loaded(a, tail), x, product)
+		}
+		v.add(product, sum)
 	case tail == nil && v.size == 4:
 		v.VFMADD231PS(a, x, sum)
 	case tail == nil:

@@ -11,8 +11,8 @@ import (
 // kernels are all kernels.
 func kernels() []kernel {
 	var all []kernel
-	for _, group := range [][]kernel{floats(), integers(), bitCounts(), narrowIntegers(), powers(), quotients(),
-		masks(), conversions(), casts(), complexes(), onParts(), functions(), doubles(), {doublePowers()}, reductions(), runFolds(), windowFolds(), scatters(), onBrain(), fills(), orders()} {
+	for _, group := range [][]kernel{floats(), integers(), bitCounts(), narrowIntegers(), powers(), quotients(), remainders(),
+		masks(), conversions(), casts(), complexes(), onParts(), functions(), doubles(), {doublePowers(), doubleAngles()}, reductions(), runFolds(), windowFolds(), scatters(), onBrain(), fills(), orders()} {
 		all = append(all, group...)
 	}
 	for i := range all {

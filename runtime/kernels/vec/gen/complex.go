@@ -6,9 +6,60 @@ import (
 	"github.com/mmcloughlin/avo/operand"
 )
 
-// onParts are ops on complex numbers of f32 whose parts are operands of their own: all real parts of one operand, then all imaginary ones. They
-// compute what the loops over complex numbers do (see [complexes]), in f64, by the same instructions.
-func onParts() []kernel {
+// onParts are ops on complex numbers whose parts are operands of their own: all real parts of one operand, then all imaginary ones. They
+// compute what the loops over complex numbers do (see [complexes]), those of f32 in f64, by the same instructions.
+func onParts() []kernel { return append(onSingleParts(), onDoubleParts()...) }
+
+// onDoubleParts are those of f64.
+func onDoubleParts() []kernel {
+	part := elements(8)
+	recipe := func(key string, arity int, body func(m *machine, x []vector) vector) kernel {
+		k := kernel{key: key, lane: 8, out: part, recipe: true, body: body}
+		for range arity {
+			k.in = append(k.in, part)
+		}
+		return k
+	}
+	return []kernel{
+		recipe("real-multiply.c128", 4, func(m *machine, x []vector) vector { return m.sub(m.mul(x[0], x[2]), m.mul(x[1], x[3])) }),
+		recipe("imaginary-multiply.c128", 4, func(m *machine, x []vector) vector { return m.add(m.mul(x[0], x[3]), m.mul(x[1], x[2])) }),
+		recipe("real-abs.c128", 2, func(m *machine, x []vector) vector { return m.magnitude128(x[0], x[1]) }),
+		recipe("real-divide.c128", 4, func(m *machine, x []vector) vector { return m.quotientPart128(x, false) }),
+		recipe("imaginary-divide.c128", 4, func(m *machine, x []vector) vector { return m.quotientPart128(x, true) }),
+	}
+}
+
+// magnitude128 is the larger part times √(1 + q²), q being the quotient of the smaller and the larger one. Where that is no number, as of two zeros or two infinities, it is
+// the larger part, NaN if either is.
+func (m *machine) magnitude128(re, im vector) vector {
+	x, y := m.abs(re), m.abs(im)
+	larger := m.maximum(x, y)
+	q := m.div(m.minimum(x, y), larger)
+	r := m.mul(larger, m.sqrt(m.add(m.mul(q, q), m.constant(1))))
+	return m.choose(m.compare(isUnordered, r, r), larger, r)
+}
+
+// quotientPart128 is one part of (a + bi) / (c + di) by Smith's method: where |c| < |d|, both sides are divided by d, else by c. With r the quotient of the other
+// part and this one, the factors of a and b are r and 1. Where both parts come out as no number, infinities and zeros are recovered.
+func (m *machine) quotientPart128(in []vector, imaginary bool) vector {
+	a, b, c, d := in[0], in[1], in[2], in[3]
+	below, one := m.compare(isLess, m.abs(c), m.abs(d)), m.copyOf(m.constant(1))
+	larger := m.choose(below, d, c)
+	r := m.div(m.choose(below, c, d), larger)
+	t := m.add(larger, m.mul(m.choose(below, c, d), r))
+	ofA, ofB := m.choose(below, r, one), m.choose(below, one, r)
+	re := m.div(m.add(m.mul(a, ofA), m.mul(b, ofB)), t)
+	im := m.div(m.sub(m.mul(b, ofA), m.mul(a, ofB)), t)
+	is := re
+	if imaginary {
+		is = im
+	}
+	recovered := m.recoveredQuotient(in, is, 1, imaginary)
+	return m.choose(m.compare(isUnordered, re, re), m.choose(m.compare(isUnordered, im, im), recovered, is), is)
+}
+
+// onSingleParts are those of f32.
+func onSingleParts() []kernel {
 	part := elements(4)
 	recipe := func(key string, arity int, body func(m *machine, x [][2]vector, half int) vector) kernel {
 		k := kernel{key: key, lane: 4, out: part, recipe: true, body: func(m *machine, in []vector) vector {
@@ -63,16 +114,16 @@ func quotientPart(imaginary bool) kernel {
 		if imaginary {
 			r = y
 		}
-		recovered := m.recoveredQuotient(in, r, imaginary)
+		recovered := m.recoveredQuotient(in, r, 0.25, imaginary)
 		return m.choose(m.compare(isUnordered, x, x), m.choose(m.compare(isUnordered, y, y), recovered, r), r)
 	}
 	return k
 }
 
-// recoveredQuotient is what a part of a quotient is instead of r.
-func (m *machine) recoveredQuotient(in []vector, r vector, imaginary bool) vector {
+// recoveredQuotient is what a part of a quotient is instead of r. Infinities count as unit: with a quarter of each summand, no sum overflows.
+func (m *machine) recoveredQuotient(in []vector, r vector, unit float64, imaginary bool) vector {
 	a, b, c, d := in[0], in[1], in[2], in[3]
-	infinity, quarter := m.constant(math.Inf(1)), m.constant(0.25)
+	infinity, units := m.constant(math.Inf(1)), m.constant(unit)
 	top := func(x, y vector, one operand.Op) (u, v, some vector) { // infinities become ones, other numbers zeros
 		u = m.choose(m.compare(isEqual, m.abs(x), infinity), one, m.zero())
 		v = m.choose(m.compare(isEqual, m.abs(y), infinity), one, m.zero())
@@ -87,9 +138,8 @@ func (m *machine) recoveredQuotient(in []vector, r vector, imaginary bool) vecto
 		}
 		return m.add(m.mul(a, c), m.mul(b, d))
 	}
-	ua, ub, isAbove := top(a, b, quarter)
-	uc, ud, isBelow := top(c, d, quarter)
-	// A quarter of each summand: no sum overflows.
+	ua, ub, isAbove := top(a, b, units)
+	uc, ud, isBelow := top(c, d, units)
 	above := m.mul(numerator(ua, ub, c, d), infinity)
 	below := m.mul(numerator(a, b, uc, ud), m.zero())
 	zero := m.mul(m.withSign(m.copyOf(infinity), c), a)

@@ -55,9 +55,9 @@ func doubles() (all []kernel) {
 		y = m.choose(m.compare(isLess, m.copyOf(m.constant(1)), a), m.copyOf(m.constant(math.NaN())), m.mul(y, m.constant(0.5)))
 		return m.withNaNOf(x, m.withSign(y, x))
 	})
-	unary("asin", "sets d to the inverse of the sine.", func(m *machine, x vector) vector { return m.atan2(x, m.otherLeg(x)) })
-	unary("acos", "sets d to the inverse of the cosine.", func(m *machine, x vector) vector { return m.atan2(m.otherLeg(x), x) })
-	function("atan2", "sets d to the angle of the point (b, a).", 2, func(m *machine, in []vector) vector { return m.atan2(in[0], in[1]) })
+	unary("asin", "sets d to the inverse of the sine.", func(m *machine, x vector) vector { return m.atan2(x, m.otherLeg(x), shortArc) })
+	unary("acos", "sets d to the inverse of the cosine.", func(m *machine, x vector) vector { return m.atan2(m.otherLeg(x), x, shortArc) })
+	function("atan2", "sets d to the angle of the point (b, a).", 2, func(m *machine, in []vector) vector { return m.atan2(in[0], in[1], shortArc) })
 	function("power", "sets d to a to the power b.", 2, func(m *machine, in []vector) vector { return m.floatPower(in[0], in[1]) })
 	return all
 }
@@ -152,8 +152,8 @@ func (m *machine) sineCosine(x vector) (sine, cosine vector) {
 }
 
 // atan2 is the arc tangent of the smaller leg over the larger, which for steep ones is π/4 and that of a smaller angle, and then
-// whatever octant it is.
-func (m *machine) atan2(y, x vector) vector {
+// whatever octant it is. The arc of numbers below √2-1, given with their squares, is found by a function.
+func (m *machine) atan2(y, x vector, arc func(m *machine, u, z vector) vector) vector {
 	ay, ax := m.abs(y), m.abs(x)
 	steep := m.compare(isLess, ax, ay)
 	small, large := m.choose(steep, ax, ay), m.choose(steep, ay, ax)
@@ -162,18 +162,36 @@ func (m *machine) atan2(y, x vector) vector {
 	t = m.choose(m.compare(isEqual, small, m.constant(0)), m.constant(0), t)
 	upper := m.compare(isLess, m.copyOf(m.constant(math.Sqrt2-1)), t)
 	u := m.choose(upper, m.div(m.sub(t, m.constant(1)), m.add(t, m.constant(1))), t)
-	z := m.mul(u, u)
-	var c []float64
-	for k := 14; k > 0; k-- {
-		c = append(c, [...]float64{1, -1}[k%2]/float64(2*k+1))
-	}
-	r := m.fma(m.mul(z, u), m.polynomial(z, c...), u)
+	r := arc(m, u, m.mul(u, u))
 	r = m.choose(upper, m.add(r, m.constant(math.Pi/4)), r)
 	r = m.choose(steep, m.sub(m.copyOf(m.constant(math.Pi/2)), r), r)
 	negative := m.compareIntegers(1, false, x, m.zero())
 	r = m.choose(negative, m.sub(m.copyOf(m.constant(math.Pi)), r), r)
 	r = m.withSign(r, y)
 	return m.withNaNOf(x, m.withNaNOf(y, r))
+}
+
+// shortArc is the series, for functions of f32.
+func shortArc(m *machine, u, z vector) vector {
+	var c []float64
+	for k := 14; k > 0; k-- {
+		c = append(c, [...]float64{1, -1}[k%2]/float64(2*k+1))
+	}
+	return m.fma(m.mul(z, u), m.polynomial(z, c...), u)
+}
+
+// longArc is the quotient of polynomials by which Cephes, and package math, find the arc of numbers below 0.66.
+func longArc(m *machine, u, z vector) vector {
+	p := m.horner(z, -8.750608600031904122785e-01, -1.615753718733365076637e+01, -7.500855792314704667340e+01, -1.228866684490136173410e+02, -6.485021904942025371773e+01)
+	q := m.horner(z, 1, 2.485846490142306297962e+01, 1.650270098316988542046e+02, 4.328810604912902668951e+02, 4.853903996359136964868e+02, 1.945506571482613964425e+02)
+	return m.fma(m.mul(z, u), m.div(p, q), u)
+}
+
+// doubleAngles is the angle of points in f64.
+func doubleAngles() kernel {
+	k := elementwise("atan2.f64", "sets d to the angle of the point (b, a).", 8, 2, func(m *machine, in []vector) vector { return m.atan2(in[0], in[1], longArc) })
+	k.unroll, k.heavy = 1, true
+	return k
 }
 
 // floatPower is e^(y·log|x|), with the sign and the ends of the range that math.Pow has.

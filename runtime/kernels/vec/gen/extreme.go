@@ -57,10 +57,15 @@ func (m *machine) jumpIfNaN(to string, vectors ...vector) {
 			some = m.bits("OR", some, x)
 		}
 	}
+	m.jumpIfAny(some, to)
+}
+
+// jumpIfAny goes to a label if a mask is set in any lane.
+func (m *machine) jumpIfAny(mask vector, to string) {
 	if m.wide {
-		m.KORTESTW(some.k, some.k)
+		m.KORTESTW(mask.k, mask.k)
 	} else {
-		m.VPTEST(some.VecVirtual, some.VecVirtual)
+		m.VPTEST(mask.VecVirtual, mask.VecVirtual)
 	}
 	m.JNZ(operand.LabelRef(to))
 }

@@ -9,10 +9,12 @@
 //	basic.go    arithmetic, comparison, choice, bits
 //	integer.go  what integers need several instructions for
 //	quotient.go quotients of integers
+//	remainder.go remainders of floats
 //	convert.go  changes of type between floats
 //	cast.go     those from and to integers; complex numbers
 //	math.go     functions approximated by polynomials, in terms of
 //	poly.go     exp, log and their coefficients
+//	erf.go      the error function of f64
 //	complex.go  complex numbers as real and imaginary parts, each in a vector
 //	double.go   functions of f32 that are computed in f64
 //	power.go    powers of f64

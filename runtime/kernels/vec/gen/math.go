@@ -19,6 +19,9 @@ func functions() (all []kernel) {
 		if lane == 4 {
 			unary("increased-tanh", "sets d to 1 and the hyperbolic tangent, below -43.8 to 0.", (*machine).increasedTanh)
 			unary("erf", "sets d to the error function.", (*machine).erf)
+		} else {
+			unary("erf", "sets d to the error function.", (*machine).erfDouble)
+			all[len(all)-1].heavy = true
 		}
 		unary("sine", "sets d to the sine, for magnitudes below 2^16.", func(m *machine, x vector) vector {
 			sign := m.bits("AND", x, m.pattern(1<<(8*lane-1))) // -0 has to stay

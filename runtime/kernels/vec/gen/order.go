@@ -27,13 +27,19 @@ func orders() (all []kernel) {
 		all = append(all, kernel{key: "take." + typ, doc: "sets d to n elements of a at offsets b, of s32. The last four bytes of a begin at c, where that number is repeated.",
 			lane: 4, wideOnly: true, whole: func(m *machine) { m.take(lane) }})
 	}
-	for typ, lane := range pairs("16", 2, "32", 4) {
+	for typ, size := range pairs("8", 1, "16", 2, "32", 4, "64", 8, "c128", 16) {
 		for stride := 2; stride <= mostEvery; stride++ {
-			if lane == 2 && stride&(stride-1) == 0 && stride*lane <= 8 {
+			if size < 4 && stride&(stride-1) == 0 && stride*size <= 8 {
 				continue // the low parts of wider elements
 			}
 			all = append(all, kernel{key: fmt.Sprintf("every-%d.%s", stride, typ), doc: fmt.Sprintf("sets d to every one of n elements of a, whole vectors, that lie %d apart; it reads those up to the next, too.", stride),
-				lane: lane, wideOnly: lane == 2 || stride > mostEveryNarrow, whole: func(m *machine) { m.every(stride) }})
+				lane: laneOfEvery(size), wideOnly: size >= 4 && stride > mostEveryNarrow, whole: func(m *machine) {
+					if m.lane == 1 || m.lane == 2 && !m.wide {
+						m.everyOfChunks(stride)
+					} else {
+						m.every(stride, size/m.lane)
+					}
+				}})
 		}
 	}
 	return all
@@ -45,8 +51,16 @@ const (
 	mostEveryNarrow = 6
 )
 
-// every picks from as many vectors as elements are apart: what lies in the first two, and then what lies in each of the others.
-func (m *machine) every(stride int) {
+// laneOfEvery is the size of the lanes that are picked for elements of a size: those of 16 bytes are several.
+func laneOfEvery(size int) int {
+	if size > 8 {
+		return 4
+	}
+	return size
+}
+
+// every picks from as many vectors as elements are apart: what lies in the first two, and then what lies in each of the others. An element is so many lanes.
+func (m *machine) every(stride, size int) {
 	n, d, a := m.argument("n"), m.argument("d"), m.argument("a")
 	lanes := m.lanes()
 	order := func(of func(i int) int) vector {
@@ -55,8 +69,8 @@ func (m *machine) every(stride int) {
 			bytes[i] = byte(of(i))
 		}
 		x := m.vector()
-		if m.lane == 4 {
-			m.op("VPMOVZXBD", m.table([16]byte(bytes[:])), x)
+		if m.lane >= 4 {
+			m.op(map[int]string{4: "VPMOVZXBD", 8: "VPMOVZXBQ"}[m.lane], m.table([16]byte(bytes[:])), x)
 			return x
 		}
 		high := m.YMM()
@@ -66,10 +80,14 @@ func (m *machine) every(stride int) {
 		return x
 	}
 	from := func(j int) operand.Mem { return operand.Mem{Base: a, Disp: j * m.width()} }
+	place := func(i int) int { return i/size*stride*size + i%size } // of lane i of the result
 	orders := make([]vector, stride)
 	for j := range orders {
+		if m.lane == 8 && !m.wide {
+			continue // which has the order in the instruction
+		}
 		orders[j] = order(func(i int) int {
-			switch at := stride * i; {
+			switch at := place(i); {
 			case !m.wide:
 				return at % lanes
 			case j > 1 && at/lanes == j:
@@ -93,24 +111,76 @@ func (m *machine) every(stride int) {
 		}
 		m.op("VMOVDQU32", x, operand.Mem{Base: d})
 	} else {
-		m.op("VPERMD", from(0), orders[0], x)
+		permute := func(j int, x vector) {
+			if m.lane == 4 {
+				m.op("VPERMD", from(j), orders[j], x)
+				return
+			}
+			inLane := 0
+			for i := range lanes {
+				inLane |= stride * i % lanes << (2 * i)
+			}
+			m.op("VPERMQ", operand.U8(uint8(inLane)), from(j), x)
+		}
+		permute(0, x)
 		for j := 1; j < stride; j++ {
 			next, here := m.vector(), 0
 			for i := range lanes {
-				if stride*i/lanes == j {
-					here |= 1 << i
+				if place(i)/lanes == j {
+					words := m.lane / 4
+					here |= (1<<words - 1) << (i * words)
 				}
 			}
-			m.op("VPERMD", from(j), orders[j], next)
+			permute(j, next)
 			m.op("VPBLENDD", operand.U8(uint8(here)), next, x, x)
 		}
 		m.op("VMOVDQU", x, operand.Mem{Base: d})
 	}
 	m.ADDQ(operand.I32(int32(stride*m.width())), a)
 	m.ADDQ(operand.I32(int32(m.width())), d)
+	m.SUBQ(operand.I32(int32(lanes/size)), n)
+	m.JNZ(operand.LabelRef("many"))
+}
+
+// everyOfChunks is every for elements of which no instruction moves one from everywhere in a vector: 16 bytes are picked from as many chunks of 16 as elements are apart.
+func (m *machine) everyOfChunks(stride int) {
+	n, d, a := m.argument("n"), m.argument("d"), m.argument("a")
+	lanes := chunkBytes / m.lane
+	orders := make([]reg.VecVirtual, stride)
+	for j := range orders {
+		var order [chunkBytes]byte
+		for i := range lanes {
+			for k := range m.lane {
+				from := stride*i*m.lane + k - chunkBytes*j
+				if from < 0 || from >= chunkBytes {
+					from = 1 << 7 // zero
+				}
+				order[i*m.lane+k] = byte(from)
+			}
+		}
+		orders[j] = m.XMM()
+		m.VMOVDQU(m.table(order), orders[j])
+	}
+	m.Label("many")
+	var x reg.VecVirtual
+	for j, order := range orders {
+		part := m.XMM()
+		m.VMOVDQU(operand.Mem{Base: a, Disp: chunkBytes * j}, part)
+		m.VPSHUFB(order, part, part)
+		if j > 0 {
+			m.VPOR(x, part, part)
+		}
+		x = part
+	}
+	m.VMOVDQU(x, operand.Mem{Base: d})
+	m.ADDQ(operand.I32(int32(stride*chunkBytes)), a)
+	m.ADDQ(operand.I32(chunkBytes), d)
 	m.SUBQ(operand.I32(int32(lanes)), n)
 	m.JNZ(operand.LabelRef("many"))
 }
+
+// chunkBytes is the size of what one instruction permutes by bytes.
+const chunkBytes = 16
 
 // take gathers words of 32 bits. Of narrower elements it gathers those that begin with them, or at the end of the array those that end there, and shifts.
 func (m *machine) take(size int) {

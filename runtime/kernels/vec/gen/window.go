@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/mmcloughlin/avo/operand"
@@ -15,9 +16,11 @@ func windowFolds() (all []kernel) {
 			all = append(all, kernel{key: "window-" + op.name + "." + typ, doc: "folds runs of n elements into one at d.", lane: lane,
 				whole: func(m *machine) { m.windowFold(elements(lane), op.by) }})
 		}
-		all = append(all, kernel{key: "window-convolution." + typ, doc: "adds up runs of n elements, each times its factor, at d.", lane: lane,
-			whole: (*machine).windowSum})
+		all = append(all, windowSum(typ, lane, (*machine).add, (*machine).mul))
 	}
+	all = append(all, windowSum("i32", 4,
+		func(m *machine, x vector, y operand.Op) vector { return m.integer3("ADD", x, y) },
+		func(m *machine, x vector, y operand.Op) vector { return m.integer3("MULL", x, y) }))
 	for typ, lane := range pairs("8", 1, "16", 2, "32", 4, "64", 8) {
 		fold := func(key string, body func(m *machine, x, y vector) vector, wideOnly bool) {
 			k := kernel{key: "window-" + key + typ, doc: "folds runs of n elements into one at d.", lane: lane, wideOnly: wideOnly,
@@ -77,12 +80,14 @@ func (m *machine) windowFold(in form, by folding) {
 }
 
 // windowSum is the same for runs that are multiplied: behind the number of runs, c has a factor for each. Products are rounded before they are added.
-func (m *machine) windowSum() {
-	m.windowRuns(elements(m.lane), m.zero, vector{}, func(c, k reg.Register) func(sum, x vector) vector {
-		factor := m.vector()
-		m.op("VPBROADCAST"+m.integerSuffix(), operand.Mem{Base: c, Index: k, Scale: uint8(m.lane), Disp: 8}, factor)
-		return func(sum, x vector) vector { return m.add(sum, m.mul(x, factor)) }
-	})
+func windowSum(typ string, lane int, add, mul func(m *machine, x vector, y operand.Op) vector) kernel {
+	return kernel{key: "window-convolution." + typ, doc: "adds up runs of n elements, each times its factor, at d.", lane: lane, whole: func(m *machine) {
+		m.windowRuns(elements(m.lane), m.zero, vector{}, func(c, k reg.Register) func(sum, x vector) vector {
+			factor := m.vector()
+			m.op("VPBROADCAST"+m.integerSuffix(), operand.Mem{Base: c, Index: k, Scale: uint8(m.lane), Disp: 8}, factor)
+			return func(sum, x vector) vector { return add(m, sum, mul(m, x, factor)) }
+		})
+	}}
 }
 
 // windowStep is asked for each run, of which it gets c and the number, and returns what takes a vector of it into a sum.
@@ -94,7 +99,7 @@ func (m *machine) windowRuns(in form, begin func() vector, first vector, steps .
 	n, d, a, list, c := m.argument("n"), m.argument("d"), m.argument("a"), m.argument("b"), m.argument("c")
 	count := m.GP64()
 	m.MOVQ(operand.Mem{Base: c}, count)
-	// taken leaves the fold of so many vectors of each run at d. It jumps to a label when it comes to NaN, if that is not empty.
+	// taken leaves the fold of so many vectors of each run at d, of which the last is masked by tail. It jumps to a label when it comes to NaN, if that is not empty.
 	taken := func(label string, vectors int, tail operand.Op, step windowStep, nan string) {
 		sums := make([]vector, vectors)
 		for i := range sums {
@@ -106,8 +111,14 @@ func (m *machine) windowRuns(in form, begin func() vector, first vector, steps .
 		at := m.GP64()
 		m.MOVQ(operand.Mem{Base: list, Index: k, Scale: 8}, at)
 		next := step(c, k)
+		maskOf := func(i int) operand.Op {
+			if i < vectors-1 {
+				return nil
+			}
+			return tail
+		}
 		load := func(i int) vector {
-			return m.load(in, operand.Mem{Base: a, Index: at, Scale: 1, Disp: i * m.lanes() * in.size}, tail)
+			return m.load(in, operand.Mem{Base: a, Index: at, Scale: 1, Disp: i * m.lanes() * in.size}, maskOf(i))
 		}
 		var read []vector
 		if nan != "" {
@@ -126,7 +137,7 @@ func (m *machine) windowRuns(in form, begin func() vector, first vector, steps .
 		m.CMPQ(k, count)
 		m.JLT(operand.LabelRef(label))
 		for i, sum := range sums {
-			m.store(elements(m.lane), sum, operand.Mem{Base: d, Disp: i * m.width()}, tail)
+			m.store(elements(m.lane), sum, operand.Mem{Base: d, Disp: i * m.width()}, maskOf(i))
 		}
 	}
 	folded := func(label string, vectors int, tail operand.Op) {
@@ -145,6 +156,13 @@ func (m *machine) windowRuns(in form, begin func() vector, first vector, steps .
 		m.SUBQ(operand.I32(int32(vectors*m.lanes())), n)
 	}
 	const together = 4
+	if m.wide { // half as many ways through memory where a row is pages behind the one before
+		m.Label("most")
+		m.CMPQ(n, operand.I32(int32(2*together*m.lanes())))
+		m.JLT(operand.LabelRef("many"))
+		folded("mostRuns", 2*together, nil)
+		m.JMP(operand.LabelRef("most"))
+	}
 	m.Label("many")
 	m.CMPQ(n, operand.I32(int32(together*m.lanes())))
 	m.JLT(operand.LabelRef("rest"))
@@ -153,7 +171,23 @@ func (m *machine) windowRuns(in form, begin func() vector, first vector, steps .
 	m.Label("rest")
 	m.TESTQ(n, n)
 	m.JLE(operand.LabelRef("done"))
-	if m.wide || m.lane >= 4 && in.load == nil {
+	masked := m.wide || m.lane >= 4 && in.load == nil
+	if masked && len(steps) == 1 { // what is left is folded at once, so that sums do not wait for each other
+		for vectors := together; vectors > 1; vectors-- {
+			m.CMPQ(n, operand.I32(int32((vectors-1)*m.lanes())))
+			m.JGT(operand.LabelRef(fmt.Sprint("rest", vectors)))
+		}
+		for vectors := range together {
+			if m.Label(fmt.Sprint("rest", vectors+1)); vectors > 0 {
+				m.SUBQ(operand.I32(int32(vectors*m.lanes())), n)
+			}
+			taken(fmt.Sprint("restOf", vectors+1), vectors+1, m.tail(n), steps[0], "")
+			m.JMP(operand.LabelRef("done"))
+		}
+		m.Label("done")
+		return
+	}
+	if masked {
 		folded("restOfRuns", 1, m.tail(n))
 	} else {
 		folded("restOfRuns", 1, nil)
