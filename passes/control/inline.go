@@ -16,7 +16,7 @@ const inlinerDoc = `replace each call by a copy of its computation
 Calls with a backend configuration, composites that are to be preserved, calls whose frontend attribute inlineable says "false" or "xla_late", calls inside
 the computation of an asynchronous instruction, and bodies of Shardy's manual computations that have shardings inside, which are those of one
 device's part, stay. The copies get the frontend attributes of the call, and its op_name goes in front
-of theirs. A callee that nothing calls any more goes.
+of theirs; the result gets its sharding, if it has none. A callee that nothing calls any more goes.
 
 With share, calls of one callee in one computation share the copies that would be equal: those of instructions without effects whose operands
 are the same as at the call before. It is what cse would find, found before the copies are made.`
@@ -112,8 +112,11 @@ func inlineAll(ctx *pass.Context, m hlo.Module, share bool, want func(hlo.Instru
 			if !ctx.SpendOn("inline", pass.Cost{Instructions: callee.NumInstructions()}) {
 				continue
 			}
-			operands := slices.Collect(in.OperandIDs())
+			operands, given := slices.Collect(in.OperandIDs()), in.Common()
 			root := inline(ce, in.ID(), callee, operands, calls.with(in), inheritance(e, m, in))
+			if calls == nil && !slices.Contains(operands, root) {
+				handSharding(ce, given, root)
+			}
 			if err := ce.ReplaceInstruction(in.ID(), root); err != nil {
 				return m, err
 			}
@@ -126,6 +129,21 @@ func inlineAll(ctx *pass.Context, m hlo.Module, share bool, want func(hlo.Instru
 	}
 	removeUncalled(e, &callees)
 	return e.Freeze(), nil
+}
+
+// handSharding gives the sharding of a call to what takes its place, unless that has one.
+func handSharding(c hlo.CompEdit, call *hlo.Common, root hlo.InstrID) {
+	if call == nil || call.Sharding == nil {
+		return
+	}
+	var own hlo.Common
+	if at := c.At(root).Common(); at != nil {
+		own = *at
+	}
+	if own.Sharding == nil {
+		own.Sharding = call.Sharding
+		c.Instr(root).SetCommon(&own)
+	}
 }
 
 func callers(c hlo.Computation) (ids []hlo.InstrID) {

@@ -18,10 +18,13 @@ var ConvolutionPred = expander("convolution-pred-expander", "compute convolution
 
 // Logistic writes logistic as a quotient.
 var Logistic = expander("logistic-expander", "write logistic(x) as 1 / (1 + exp(-x))", func(in hlo.Instruction) bool {
-	return in.Opcode() == hlo.OpLogistic && in.Shape().IsStatic() && in.Shape().Type().IsFloat()
+	return in.Opcode() == hlo.OpLogistic && in.Shape().Type().IsFloat()
 }, func(at emit.At, in hlo.Instruction) hlo.InstrID {
 	one := at.Fill(at.Float(in.Shape().Type(), 1), in.Shape().Dimensions()...)
-	return at.Binary(hlo.OpDivide, one, at.Binary(hlo.OpAdd, one, at.Unary(hlo.OpExponential, at.Unary(hlo.OpNegate, in.Operand(0)))))
+	with := func(op hlo.Opcode, x hlo.InstrID) hlo.InstrID { // of a dynamic size if x is
+		return at.Spec(hlo.InstrSpec{Opcode: op, Shape: at.Shape(x), Operands: []hlo.InstrID{one, x}})
+	}
+	return with(hlo.OpDivide, with(hlo.OpAdd, at.Unary(hlo.OpExponential, at.Unary(hlo.OpNegate, in.Operand(0)))))
 })
 
 // Convolution4D drops spatial dimensions that are of size 1 everywhere.

@@ -104,11 +104,10 @@ func gatherDimsOf(in hlo.Instruction) indexDims {
 // counts along a dimension of the indices that goes with no other, as far as the operand has elements.
 func counted(joined [][2]int, operand hlo.Shape, indices hlo.Instruction, comps, left []int64, vector int) [][2]int {
 	counts := func(in hlo.Instruction, k int64) {
-		a, ok := in.Attrs().(*hlo.IotaAttrs)
-		if !ok || !slices.Contains(left, k) || !in.Shape().IsStatic() {
+		b := countsAlong(in)
+		if b < 0 || !slices.Contains(left, k) || !in.Shape().IsStatic() {
 			return
 		}
-		b := int(a.Dimension)
 		taken := slices.ContainsFunc(joined, func(j [2]int) bool { return j[1] == b })
 		if b != vector && !taken && in.Shape().Dim(b) == operand.Dim(int(k)) {
 			joined = append(joined, [2]int{int(k), b})
@@ -130,6 +129,23 @@ func counted(joined [][2]int, operand hlo.Shape, indices hlo.Instruction, comps,
 		}
 	}
 	return joined
+}
+
+// countsAlong is the dimension along which an array counts from 0, and along the others not; -1 if it does not.
+func countsAlong(in hlo.Instruction) int {
+	var shown []int64 // of a broadcast
+	if in.Opcode() == hlo.OpBroadcast {
+		shown = hlo.AttrsOf[hlo.BroadcastAttrs](in).Dimensions
+		in = in.OperandInstr(0)
+	}
+	a, ok := in.Attrs().(*hlo.IotaAttrs)
+	switch {
+	case !ok:
+		return -1
+	case shown != nil:
+		return int(shown[a.Dimension])
+	}
+	return int(a.Dimension)
 }
 
 // isJoined reports whether a dimension of the operand goes with one of the indices.

@@ -36,6 +36,10 @@ func convolutionFactors(in hlo.Instruction) (all []factor) {
 			all = append(all, along(2, passFactor, to, [2]int{0, from}, [2]int{1, int(d.KernelSpatial[i])}))
 			continue
 		}
+		if isFreeWindow(in, &a, i) {
+			all = append(all, along(2, passFactor, to, [2]int{1, int(d.KernelSpatial[i])}))
+			continue
+		}
 		spatial := along(2, wholeFactor, to, [2]int{0, from})
 		if a.Window != nil && i < len(a.Window.Dims) {
 			spatial = sliding(2, to, []slide{windowSlide(a.Window.Dims[i], in.OperandInstr(0).Shape().Dim(from), in.Shape().Dim(to))}, [2]int{0, from})
@@ -71,6 +75,41 @@ func batchWindow(n int64) hlo.WindowDim {
 	return w
 }
 
+// isFreeWindow reports whether a spatial dimension is a dimension of the kernel alone in such a dot: the only element of the input meets each of the
+// kernel, which goes backward over it.
+func isFreeWindow(in hlo.Instruction, a *hlo.ConvolutionAttrs, i int) bool {
+	if a.Window == nil || i >= len(a.Window.Dims) {
+		return false
+	}
+	n := in.OperandInstr(1).Shape().Dim(int(a.DimLabels.KernelSpatial[i]))
+	return n > 1 && a.Window.Dims[i] == freeWindow(n) && in.OperandInstr(0).Shape().Dim(int(a.DimLabels.InputSpatial[i])) == 1
+}
+
+// freeWindow is the window of a dimension of size n that the kernel alone has.
+func freeWindow(n int64) hlo.WindowDim {
+	w := hlo.DefaultWindowDim(n)
+	w.PadLow, w.PadHigh, w.Reversal = n-1, n-1, true
+	return w
+}
+
+// isSmall reports whether a convolution's kernel is smaller than the result, so that tiles of the input and of the result lie alike.
+func isSmall(in hlo.Instruction) bool {
+	a := hlo.AttrsOf[hlo.ConvolutionAttrs](in)
+	d := a.DimLabels
+	kernel, result := int64(1), int64(1)
+	for i := range d.InputSpatial {
+		if isBatchWindow(in, &a, i) || isFreeWindow(in, &a, i) {
+			continue
+		}
+		k, r := in.OperandInstr(1).Shape().Dim(int(d.KernelSpatial[i])), in.Shape().Dim(int(d.OutputSpatial[i]))
+		kernel, result = kernel*k, result*r
+		if k >= r && (i < 2 || k > 3 || kernel >= result) {
+			return false
+		}
+	}
+	return true
+}
+
 func convolution(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error) {
 	zero := func(i int) hlo.Value { return s.d.scalar(in.OperandInstr(i).Shape().Type(), 0) }
 	f := convolutionFactors(in)
@@ -90,6 +129,8 @@ func convolution(s *scope, in hlo.Instruction, want []*Tiling) ([]*value, error)
 				}
 				if a.Window.Dims[i].Size = n; isBatchWindow(in, whole, i) {
 					a.Window.Dims[i] = batchWindow(n)
+				} else if isFreeWindow(in, whole, i) {
+					a.Window.Dims[i] = freeWindow(n)
 				}
 			}
 		}

@@ -72,7 +72,7 @@ func (p *propagator) begin() error {
 			i := 0
 			for _, leaf := range in.Shape().Leaves {
 				n := &node{rank: leaf.Rank(), of: in}
-				if _, parameter := in.ParameterNumber(); parameter && c.ID() == p.m.Entry().ID() && !p.partitions() {
+				if _, parameter := in.ParameterNumber(); (parameter || in.IsRoot()) && c.ID() == p.m.Entry().ID() && p.asXLA() {
 					n.fixed = !p.mayChange(in, i) // at nothing
 				}
 				if t := tilings[i]; t != nil {
@@ -215,13 +215,36 @@ func (p *propagator) run() {
 			p.changed = false
 			for _, in := range order {
 				p.forward(in)
+				p.complete(in)
 			}
 			for _, in := range slices.Backward(order) {
 				p.backward(in)
+				p.complete(in)
 			}
 			if !p.changed {
 				break
 			}
+		}
+	}
+}
+
+// complete makes arrays of a tuple replicated if nothing is known of them, but of others: a sharding of a tuple says something of each.
+func (p *propagator) complete(in hlo.Instruction) {
+	if !in.Shape().IsTuple() {
+		return
+	}
+	var known *node
+	for i := range in.Shape().NumLeaves() {
+		if n := p.node(in, i); n.t != nil && !n.t.Maximal {
+			known = n
+		}
+	}
+	if known == nil {
+		return
+	}
+	for i := range in.Shape().NumLeaves() {
+		if n := p.node(in, i); n.t == nil {
+			p.improve(n, replicated(p.world.Main, n.rank), false, nil, origin{what: "the tuple's other arrays"})
 		}
 	}
 }
@@ -250,8 +273,8 @@ func (p *propagator) improve(n *node, t *Tiling, aggressive bool, from *node, by
 		t = t.withDims(t.Dims)
 		t.Unreduced = nil
 	}
-	if !t.isTiled() && len(t.Manual) == 0 {
-		return
+	if !t.isTiled() && len(t.Manual) == 0 && (n.t != nil || n.fixed) {
+		return // what is known already says no less
 	}
 	if n.fixed {
 		if t = n.opened(t); t == nil {

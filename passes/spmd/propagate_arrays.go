@@ -15,6 +15,8 @@ func spreading(in hlo.Instruction) []factor {
 	for i := range f {
 		if f[i].kind == slideFactor && f[i].result >= 0 && leafDim(in.Shape(), f[i].result) == 1 {
 			f[i].kind = wholeFactor // a window over all of a dimension
+		} else if f[i].kind == slideFactor && in.Opcode() == hlo.OpConvolution && !isSmall(in) {
+			f[i].kind = wholeFactor // tiles of the result need most of the input
 		} else if f[i].kind == slideFactor || f[i].kind == wholeFactor && f[i].result >= 0 && keepsTiles[in.Opcode()] {
 			f[i].kind = passFactor
 		} else if in.Opcode() == hlo.OpSort && leafRank(in.Shape()) > 1 {
@@ -96,7 +98,7 @@ func (p *propagator) arraysForward(in hlo.Instruction) {
 	if fs == nil {
 		return
 	}
-	for _, i := range p.ranked(in) {
+	for _, i := range p.ranked(in, fs) {
 		from := p.node(in.OperandInstr(i), 0)
 		if in.Opcode() == hlo.OpSort && !canMoveTiles(in, from.t) {
 			break
@@ -143,20 +145,35 @@ func leafOf(in hlo.Instruction, operand int) int {
 	return -1
 }
 
+// decides reports whether a replicated operand means that the result is replicated, and the other way round: not if it is a value of each element, a
+// place or a start, and broadcasts can be made in any sharding.
+func decides(in hlo.Instruction, fs []factor, i int) bool {
+	return in.Opcode() != hlo.OpBroadcast && meets(in, fs, i)
+}
+
+// meets reports whether an operand has dimensions that others have, too, or is an element of which the result is made alone.
+func meets(in hlo.Instruction, fs []factor, i int) bool {
+	s := in.OperandInstr(i).Shape()
+	if s.IsArray() && s.Rank() == 0 {
+		return in.Opcode() == hlo.OpBroadcast || in.Shape().IsArray() && in.Shape().Rank() == 0 && hlo.Info(in.Opcode()).Traits.Has(hlo.TraitElementwise)
+	}
+	return slices.ContainsFunc(fs, func(f factor) bool { return f.operands[i] >= 0 })
+}
+
 // ranked are the operands with a tiling that says something, the most specific first.
-func (p *propagator) ranked(in hlo.Instruction) (order []int) {
+func (p *propagator) ranked(in hlo.Instruction, fs []factor) (order []int) {
 	for i := range in.NumOperands() {
 		o := in.OperandInstr(i)
 		if !o.Shape().IsArray() {
 			continue
 		}
-		if t := p.node(o, 0).t; t != nil && !t.Maximal && (t.isTiled() || len(t.Manual) > 0) {
+		if t := p.node(o, 0).t; t != nil && !t.Maximal && (!t.isReplicated() || decides(in, fs, i)) {
 			order = append(order, i)
 		}
 	}
 	weight := func(i int) int64 {
 		s := in.OperandInstr(i).Shape()
-		if in.Opcode() == hlo.OpDot {
+		if in.Opcode() == hlo.OpDot || in.Opcode() == hlo.OpConvolution {
 			return s.ByteSize()
 		}
 		return p.node(in.OperandInstr(i), 0).t.numTiles()
@@ -184,13 +201,14 @@ func (p *propagator) arraysBackward(in hlo.Instruction) {
 	}
 	for i := range in.NumOperands() {
 		o := in.OperandInstr(i)
-		if !o.Shape().IsArray() || o.Shape().Rank() == 0 {
+		if !o.Shape().IsArray() || !meets(in, fs, i) {
 			continue
 		}
 		n := p.node(o, 0)
 		result := p.node(in, max(0, leafOf(in, i)))
 		aggressive := p.nonRootUsers(o) == 1
-		if result.t != nil && !result.t.isManual() && !result.t.Maximal && (in.Opcode() != hlo.OpConcatenate || p.round > 0) {
+		places := in.Opcode() == hlo.OpScatter && i == in.NumOperands()/2 // are split as the updates are
+		if result.t != nil && !result.t.isManual() && !result.t.Maximal && !places && (in.Opcode() != hlo.OpConcatenate || p.round > 0) {
 			t := toOperand(fs, i, func(f *factor) int { return f.result }, result.t, n.rank)
 			if in.Opcode() == hlo.OpDot {
 				t = p.withOther(in, fs, i, t)

@@ -22,7 +22,7 @@ func NewPropagation(o pass.Options) (*pass.Pass, error) {
 		Options: o,
 		Params: []pass.Param{
 			{Name: "num-partitions", Doc: "devices (what the header says, or the shardings)"},
-			{Name: "is-spmd", Doc: "false: the program will not be partitioned, so parameters without a sharding stay without one; true: what follows from replicated arrays alone is replicated; either: parameters and results that may not change stay without one"},
+			{Name: "is-spmd", Doc: "true: the program will be partitioned, so what stands before a barrier of shardings is replicated; false: it will not; either: parameters and results that may not change and have no sharding stay without one, and nothing follows from them"},
 			{Name: "propagate-metadata", Doc: "true: a sharding that follows carries the metadata of the one that it follows from; false: no sharding keeps its metadata"},
 			{Name: "allow-spmd-sharding-propagation-to-parameters", Doc: "which parameters may get another sharding (what the header says)"},
 			{Name: "allow-spmd-sharding-propagation-to-output", Doc: "which results may (what the header says)"},
@@ -144,9 +144,6 @@ func propagate(ctx *pass.Context, m hlo.Module, n int64, how manner, allow permi
 		return m, err
 	}
 	p.run()
-	if how.replicates() {
-		p.replicate()
-	}
 	return p.write(), nil
 }
 
@@ -258,27 +255,6 @@ func (p *propagator) label(in hlo.Instruction, s *hlo.Sharding) {
 			n = n.from.find()
 		}
 		leaf.Metadata, leaf.HasMetadata = n.metadata, len(n.metadata) > 0
-	}
-}
-
-// replicate makes replicated what has no sharding and is computed from replicated arrays, element by element: the program is partitioned, so that
-// parameters without a sharding are.
-func (p *propagator) replicate() {
-	for in := range p.m.Entry().Instructions() {
-		if !in.Shape().IsArray() || p.node(in, 0).t != nil {
-			continue
-		}
-		_, known := in.ParameterNumber()
-		if traits := hlo.Info(in.Opcode()).Traits; in.NumOperands() > 0 && (traits.Has(hlo.TraitElementwise) || in.Opcode() == hlo.OpCopy) {
-			known = true
-			for o := range in.Operands() {
-				known = known && o.Shape().IsArray() && p.node(o, 0).t != nil && p.node(o, 0).t.isReplicated()
-			}
-		}
-		if known {
-			n := p.node(in, 0)
-			n.t, n.by = replicated(p.world.Main, n.rank), origin{what: "replicated arrays"}
-		}
 	}
 }
 

@@ -139,6 +139,16 @@ func (p *propagator) pairs(in hlo.Instruction, f func(operand, result *node)) {
 	}
 }
 
+// behindBarrier offers the operand of a barrier of shardings what its result is, if that may pass. If it may not, or says nothing, the operand of a
+// program that will be partitioned is replicated, on nobody's account.
+func (p *propagator) behindBarrier(in hlo.Instruction, operand, result *node) {
+	if isTarget(in, barrierFrom) && (result.t == nil || !result.t.isReplicated()) {
+		p.offer(operand, result.t, false, result, in, "result")
+	} else if p.replicates() {
+		p.improve(operand, replicated(p.world.Main, operand.rank), false, nil, origin{what: "a barrier of shardings"})
+	}
+}
+
 // scanned calls f with each array that an associative scan goes along, and what it makes of that: the array of its prefixes.
 func (p *propagator) scanned(in hlo.Instruction, f func(operand, result *node)) {
 	a := hlo.AttrsOf[hlo.ScanAttrs](in)
@@ -199,8 +209,9 @@ func (p *propagator) backward(in hlo.Instruction) {
 		p.tuple(in, func(whole, part *node) { p.offer(part, whole.t, false, whole, in, "result") })
 	case in.Opcode() == hlo.OpGetTupleElement:
 		p.element(in, func(whole, part *node) { p.offer(whole, part.t, false, part, in, "result") })
-	case isTarget(in, barrierTo):
-	case in.Opcode() == hlo.OpWhile, in.Opcode() == hlo.OpOptBarrier, isTarget(in, barrierFrom), copiesTuple(in):
+	case isTarget(in, barrierTo), isTarget(in, barrierFrom):
+		p.pairs(in, func(a, b *node) { p.behindBarrier(in, a, b) })
+	case in.Opcode() == hlo.OpWhile, in.Opcode() == hlo.OpOptBarrier, copiesTuple(in):
 		p.pairs(in, func(a, b *node) { p.offer(a, b.t, false, b, in, "result") })
 	case in.Opcode() == hlo.OpScan:
 		p.scanned(in, func(a, b *node) { p.offer(a, b.t, false, b, in, "result") })

@@ -152,6 +152,22 @@ var programs = map[string]string{
 	"diagonal": `x = f32[6,6] parameter(0)
   i = s32[6,1,1] iota(), iota_dimension=0
   ROOT g = f32[6,1] gather(x, i), offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1}`,
+	"counted-broadcast-gather": `x = f32[6,10] parameter(0)
+  i = s32[6] iota(), iota_dimension=0
+  r = s32[1,6,3] broadcast(i), dimensions={1}
+  c = s32[1,6,3] parameter(1)
+  j = s32[2,6,3] concatenate(r, c), dimensions={0}
+  ROOT g = f32[6,3] gather(x, j), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=0, slice_sizes={1,1}`,
+	"counted-broadcast-scatter": `x = f32[6,10] parameter(0)
+  u = f32[6,3] parameter(1)
+  i = s32[6] iota(), iota_dimension=0
+  r = s32[1,6,3] broadcast(i), dimensions={1}
+  c = s32[1,6,3] parameter(2)
+  j = s32[2,6,3] concatenate(r, c), dimensions={0}
+  ROOT s = f32[6,10] scatter(x, j, u), update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=0, to_apply=add`,
+	"dot-as-convolution": `x = f32[4,3,8,1] parameter(0)
+  y = f32[4,6,8,6] parameter(1)
+  ROOT c = f32[4,3,6,6] convolution(x, y), window={size=4x6 stride=3x1 pad=0_0x5_5 lhs_dilate=4x1 rhs_reversal=0x1}, dim_labels=0bf1_0oi1->0bf1`,
 	"counted-scatter": `x = f32[6,10] parameter(0)
   c = s32[1,6,3] parameter(1)
   r = s32[1,6,3] iota(), iota_dimension=1
