@@ -34,8 +34,8 @@ func newParallelLoop(body func(f *runtime.TensorFrame, lo, hi int)) *parallelLoo
 	}
 	l.claims.New = func() any {
 		c := new(claimedCall)
-		c.run = func(_, turn int) {
-			end := c.n
+		c.run = func(_, _ int) {
+			turn, end := int(c.begun.Add(1)), c.n
 			if turn <= c.turns-c.workers {
 				end = turn * c.n / c.turns
 			}
@@ -56,6 +56,7 @@ type claimedCall struct {
 	f              *runtime.TensorFrame
 	n, grain       int
 	turns, workers int
+	begun          atomic.Int64 // turns
 	next           atomic.Int64
 	run            func(lo, hi int)
 }
@@ -74,6 +75,7 @@ func (l *parallelLoop) byClaim(f *runtime.TensorFrame, n, grain int) {
 	c := l.claims.Get().(*claimedCall)
 	c.f, c.n, c.grain = f, n, grain //halo:allow framecapture ParallelFor returns when all ranges are done
 	c.turns, c.workers = min(turnsOfWorker*workers, (n-1)/grain+1), workers
+	c.begun.Store(0)
 	c.next.Store(0)
 	f.ParallelFor(c.turns, 1, c.run)
 	c.f = nil

@@ -47,6 +47,7 @@ type product[T gemm.Number] struct {
 	onRows              bool // the right side is used where it is
 	rowStride           int  // of its rows if a kernel takes them one by one, else 0
 	packLoop, blockLoop *parallelLoop
+	columnLoop          *parallelLoop
 	workspaces          sync.Pool
 }
 
@@ -181,6 +182,7 @@ func (p *product[T]) planBlocks() {
 		p.packRight(elems[T](p.packed.of(f)), p.rhs.of(f), lo, hi)
 	})
 	p.blockLoop = newParallelLoop(p.blocks)
+	p.columnLoop = newParallelLoop(p.columns)
 }
 
 // A block has at most mostColumns columns, for each of which a packed element of the left side is used, and mostPanels panels of rows. What of it is added up at a time,
@@ -270,6 +272,10 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 	case p.k == 0:
 		clear(p.out.of(f))
 	default:
+		if parts := p.columnParts(f); parts > 0 {
+			p.columnLoop.run(f, p.batch*p.tasksN*parts, 1)
+			break
+		}
 		blocks := p.rowBlocks(f).count()
 		if p.isPacked() && blocks > 1 {
 			p.packLoop.run(f, p.packs(), 1+(1<<14)/(1+min(p.k, gemm.KC)*min(p.blockN, packColumns)))

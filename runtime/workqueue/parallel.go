@@ -45,8 +45,9 @@ func (q *multi) ParallelFor(n, grain int, body func(lo, hi int)) {
 	block := perBlock * grain
 	blocks := (grains-1)/perBlock + 1
 
-	helpers := min(blocks, len(q.workers)) - 1
-	l := newLoop(n, block, blocks, body, helpers, &q.apart)
+	workers := min(blocks, len(q.workers))
+	helpers := workers - 1
+	l := newLoop(n, block, blocks, body, workers, &q.apart)
 	began := time.Now()
 	for range helpers {
 		q.AddTask(l.help)
@@ -73,13 +74,14 @@ func runInline(n int, body func(lo, hi int)) {
 }
 
 // loop is one ParallelFor on its way. Workers claim its blocks one after the
-// other. It goes back to the pool when caller and helpers have all let go,
-// since helpers may arrive long after the last block is done.
+// other, each from a share of its own while there are any. It goes back to the
+// pool when caller and helpers have all let go, since helpers may arrive long
+// after the last block is done.
 type loop struct {
 	body      func(lo, hi int)
 	n, block  int
 	blocks    int64
-	next      atomic.Int64 // first unclaimed block
+	shares    []share
 	completed atomic.Int64 // blocks that are done or skipped
 	failure   atomic.Pointer[BodyPanic]
 	finished  chan struct{} // one token, when the last block was a helper's
@@ -93,17 +95,17 @@ type loop struct {
 
 var loops sync.Pool
 
-func newLoop(n, block, blocks int, body func(lo, hi int), helpers int, a *apart) *loop {
+func newLoop(n, block, blocks int, body func(lo, hi int), workers int, a *apart) *loop {
 	l, ok := loops.Get().(*loop)
 	if !ok {
 		l = &loop{finished: make(chan struct{}, 1)}
 		l.help = l.assist
 	}
 	l.n, l.block, l.blocks, l.body = n, block, int64(blocks), body
-	l.next.Store(0)
+	l.share(workers)
 	l.completed.Store(0)
 	l.failure.Store(nil)
-	l.owners.Store(int32(helpers) + 1)
+	l.owners.Store(int32(workers))
 	l.helped.Store(false)
 	l.processor, l.apart = processor(), a
 	return l
@@ -120,12 +122,16 @@ func (l *loop) release() {
 func (l *loop) assist() {
 	defer l.release()
 	l.helped.Store(true)
-	if l.processor >= 0 && l.next.Load() < l.blocks && processor() == l.processor {
-		l.apart.from(l.processor)
+	here := int32(-1)
+	if l.processor >= 0 && l.isLeft() {
+		if here = processor(); here == l.processor {
+			l.apart.from(l.processor)
+			here = processor()
+		}
 	}
-	for {
-		i := l.next.Add(1) - 1
-		if i >= l.blocks {
+	for own := l.ownShare(here); ; {
+		i, ok := l.claim(own)
+		if !ok {
 			return
 		}
 		l.runBlock(i, true)
@@ -136,9 +142,9 @@ func (l *loop) assist() {
 // loop.
 func (l *loop) work() {
 	l.waits = true
-	for {
-		i := l.next.Add(1) - 1
-		if i >= l.blocks {
+	for own := l.ownShare(l.processor); ; {
+		i, ok := l.claim(own)
+		if !ok {
 			return
 		}
 		if l.runBlock(i, false) {
