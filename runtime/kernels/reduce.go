@@ -96,6 +96,7 @@ type reduction[T foldedNumber] struct {
 	in   place
 	// producer computes the operand, if it is not at in.
 	producer  *tile.Program
+	whole     wholeRows // or this does, and folds it to parts
 	init, out place
 	partial   section
 	source    listSource[T] // of rows in memory
@@ -131,6 +132,9 @@ func reduceAs[T foldedNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf fun
 	if from, ok := r.narrowRows(s, f, leaf); ok {
 		arg, isInput, list, size = from.arg, true, from.list, narrowSize
 	}
+	if op, _, _ := s.foldOp(); !isInput && r.takeWholeRows(s, operand, op, t, leaf) {
+		return r.bound(e, int(s.shape(0).NumElements())), true
+	}
 	r.keepTail(!isInput)
 	var axes []int
 	if !isInput {
@@ -160,6 +164,9 @@ func (r *reduction[T]) bound(e *reduceEnds, elements int) runtime.Bound {
 	weight := 1
 	if r.producer != nil {
 		r.loop, weight = newParallelLoop(r.visitTasks), r.producer.Weight()
+	}
+	if p := r.whole.program; p != nil {
+		r.loop, weight = newParallelLoop(r.wholeTasks), p.Weight()
 	}
 	r.finish = newParallelLoop(r.merge)
 	tasks := r.units * r.blocks * r.parts
@@ -294,8 +301,12 @@ func (r *reduction[T]) merge(f *runtime.TensorFrame, lo, hi int) {
 	h := r.heads.Get().(*foldHead[T])
 	for u := lo; u < hi; u++ {
 		sum := partial[u*r.parts*wide:][:wide]
-		for p := 1; p < r.parts; p++ {
-			r.fold.rows(sum, partial[(u*r.parts+p)*wide:][:wide])
+		if r.whole.program != nil {
+			sum[0] = r.fold.run(partial[u*r.parts:][:r.parts])
+		} else {
+			for p := 1; p < r.parts; p++ {
+				r.fold.rows(sum, partial[(u*r.parts+p)*wide:][:wide])
+			}
 		}
 		r.fold.below(sum[:w], sum[w:])
 		if r.tail > 1 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gohalo/halo/hlo"
@@ -265,4 +266,69 @@ func testExtremes(t *testing.T, typ string, columns int) {
 	for i, l := range want.Leaves() {
 		require.Equal(t, l.Bytes(), got[i].Data)
 	}
+}
+
+// TestWholeFolds has few results folded from rows of computed elements, where those can be cut into rows that are long enough, and no others.
+func TestWholeFolds(t *testing.T) {
+	const never = vec.AVX512 + 1
+	cases := []struct {
+		operand, result, dimensions string
+		from                        vec.Level // that has rows of this length
+	}{
+		{"640000", "", "0", vec.AVX2}, {"4096", "", "0", vec.AVX2}, {"513", "", "0", vec.AVX512}, {"512", "", "0", never}, {"100003", "", "0", never}, {"70,300", "", "0,1", vec.AVX512},
+		{"9,20000", "9", "1", vec.AVX2}, {"2,3,1000", "2", "1,2", vec.AVX512}, {"4000,3", "", "0,1", never}, {"40000,1", "", "0,1", vec.AVX2}, {"300,8192", "8192", "0", never}, {"40000,5", "5", "0", never},
+	}
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		for typ, ops := range map[string]string{"f32": "add maximum", "f64": "minimum", "s64": "add", "bf16": "maximum", "f16": "maximum"} {
+			for _, op := range strings.Fields(ops) {
+				for _, c := range cases {
+					first, _, _ := strings.Cut(c.operand, ",")
+					text := "T[R] fusion(T[S], T[F], T[]), kind=kInput, calls={ x = T[S] parameter(0) f = T[F] parameter(1) i = T[] parameter(2) b = T[S] broadcast(f), dimensions={0} " +
+						"y = T[S] add(x, b) ROOT r = T[R] reduce(y, i), dimensions={D}, to_apply=" + reducer(op) + " }"
+					text = strings.NewReplacer("[R]", "["+c.result+"]", "[S]", "["+c.operand+"]", "[F]", "["+first+"]", "{D}", "{"+c.dimensions+"}").Replace(text)
+					text = replaceType(text, typ)
+					kernelCase{text: text, small: true, tol: 1e-5}.check(t)
+					if typ == "f32" {
+						assert.Equal(t, level >= c.from, foldsWhole(t, text), text)
+					}
+				}
+			}
+		}
+		restore()
+	}
+}
+
+// TestFlatWholeFolds has dimensions not matter where elements depend on those at the same place alone.
+func TestFlatWholeFolds(t *testing.T) {
+	const start = "f32[] fusion(f32[3200,7], f32[3200,7], f32[], f32[7]), kind=kInput, calls={ x = f32[3200,7] parameter(0) y = f32[3200,7] parameter(1) s = f32[] parameter(2) w = f32[7] parameter(3) " +
+		"two = f32[] constant(2) f = f32[] multiply(s, two) b = f32[3200,7] broadcast(f), dimensions={} d = f32[3200,7] subtract(x, y) e = f32[3200,7] multiply(d, b) "
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		for body, flat := range map[string]bool{
+			"v = f32[3200,7] multiply(e, d)":                                                  true,
+			"p = pred[3200,7] compare(e, b), direction=GT v = f32[3200,7] select(p, d, e)":    true,
+			"v = f32[3200,7] clamp(s, e, f)":                                                  true,
+			"c = f32[3200,7] broadcast(w), dimensions={1} v = f32[3200,7] multiply(e, c)":     false,
+			"h = s64[3200,7] convert(d) g = f32[3200,7] convert(h) v = f32[3200,7] add(e, g)": false,
+			"c = f32[3200,7] iota(), iota_dimension=1 v = f32[3200,7] multiply(e, c)":         false,
+			"c = f32[3200,7] reverse(e), dimensions={1} v = f32[3200,7] multiply(e, c)":       false,
+		} {
+			text := start + body + " z = f32[] constant(3) ROOT r0 = f32[] reduce(v, z), dimensions={0,1}, to_apply=" + replaceType(reducer("add"), "f32") + " }"
+			kernelCase{text: text, small: true, tol: 1e-5}.check(t)
+			assert.Equal(t, flat && level >= vec.AVX2, foldsWhole(t, text), body)
+		}
+		restore()
+	}
+}
+
+// foldsWhole reports whether a fusion of f32 is folded as rows.
+func foldsWhole(t *testing.T, text string) bool {
+	s := siteOf(t, text)
+	s = &site{m: s.m, in: s.m.MustComputation(s.in.Callee(0)).Root(), b: s.b, reg: s.reg}
+	op, typ, ok := s.foldOp()
+	require.True(t, ok)
+	r := &reduction[float32]{fold: foldOf[float32](op)}
+	r.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
+	return r.takeWholeRows(s, s.in.OperandInstr(0), op, typ, arrayParameters)
 }

@@ -26,6 +26,8 @@ type reduceVisit[T foldedNumber] struct {
 
 	unit int // the elements of a unit, if whole units are seen one after the other
 	head foldHead[T]
+
+	f *runtime.TensorFrame // of a task that folds whole rows
 }
 
 // visitTasks is tasks with a producer.
