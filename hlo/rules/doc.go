@@ -37,6 +37,7 @@
 //	make.go       right sides to expressions
 //	condition.go  what conditions ask
 //	axes.go       lists of axes, and what computes them
+//	instance*.go  rules to modules, on which both sides are tried
 //
 // A rule says nothing of layouts, control dependencies, sharding, sizes that are known at run time only, or mixed precision: [pass.Rewriter]
 // handles these for every rule.
