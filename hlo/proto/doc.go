@@ -18,6 +18,11 @@
 //	text.go       messages as text (pbtxt), with the names of fields in schema.txt
 //	elided.go     data for constants that were left out
 //	literal.go    LiteralProto, both ways
+//	shape.go      shapes, each read once
+//	enum.go       enumerations
+//	instruction_attrs.go what any instruction may have
+//	snapshot.go unoptimized.go modules with arguments and results
+//	foreign.go    messages that hold no module
 //	sharding*.go  OpSharding and meshes, both ways
 //	groups.go     replica groups, both ways
 //
