@@ -20,8 +20,16 @@ func fusedRowFolds(s *site) (runtime.Bound, bool) {
 		return runtime.Bound{}, false
 	}
 	x, rows := c.Root().OperandInstr(0), c.Root().Shape().NumElements()
-	if x.Opcode() == hlo.OpParameter || rows < leastFoldedRows || x.Shape().NumElements() < leastFoldedRow*rows {
+	if isRead(x) || rows < leastFoldedRows || x.Shape().NumElements() < leastFoldedRow*rows {
 		return runtime.Bound{}, false
 	}
 	return fusedRows(s)
+}
+
+// isRead reports whether elements are folded as they are in memory, or decoded only, which loops do that fold whole rows.
+func isRead(x hlo.Instruction) bool {
+	if x.Opcode() == hlo.OpConvert {
+		x = x.OperandInstr(0)
+	}
+	return x.Opcode() == hlo.OpParameter
 }

@@ -123,6 +123,9 @@ func TestRowFolds(t *testing.T) {
 	}
 	_, ok := fusedRowFolds(siteOf(t, rowFusion("moments", "f32", "700", "4097")))
 	require.False(t, ok, "several results")
+	decoded := strings.Replace(rowFusion("squares", "bf16", "700", "4097"), "multiply(w, w)", "copy(w)", 1)
+	_, ok = fusedRowFolds(siteOf(t, strings.Replace(decoded, "reduce(q,", "reduce(w,", 1)))
+	require.False(t, ok, "nothing but decoded")
 }
 
 // TestRowPassesRefuse what reads other rows than its own: their values may not be there.

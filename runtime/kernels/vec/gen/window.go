@@ -156,6 +156,13 @@ func (m *machine) windowRuns(in form, begin func() vector, first vector, steps .
 		m.SUBQ(operand.I32(int32(vectors*m.lanes())), n)
 	}
 	const together = 4
+	if m.wide { // half as many ways through memory where a row is pages behind the one before
+		m.Label("most")
+		m.CMPQ(n, operand.I32(int32(2*together*m.lanes())))
+		m.JLT(operand.LabelRef("many"))
+		folded("mostRuns", 2*together, nil)
+		m.JMP(operand.LabelRef("most"))
+	}
 	m.Label("many")
 	m.CMPQ(n, operand.I32(int32(together*m.lanes())))
 	m.JLT(operand.LabelRef("rest"))
