@@ -15,8 +15,9 @@
 //	compiled.go    Save and LoadProgram: compiled programs in files
 //	warm.go        Warm: compiling before there is a program
 //	program.go     Program: Run, RunInto, RunDevices, Execute, Close
+//	array.go bind.go hostcallback.go   literals; arrays by name; answers to callbacks
 //	arguments.go   arguments and results against the signature
-//	signature.go   Signature: names, shapes, layouts, donation, shardings
+//	signature*.go  Signature: names, shapes, layouts, donation, shardings
 //	elided.go      constants whose values a dump leaves out
 //	observe.go     instructions of the kernels that observers see
 //	engine_*.go    the two engines: BEF on the runtime, and the reference evaluator

@@ -16,6 +16,7 @@
 //	array.go   Array, and the items that HLO's element types become
 //	header.go  the header: magic, version, a Python dictionary
 //	npy.go     one array
+//	file.go    one array from a file
 //	order.go   column-major and big-endian data
 //	npz.go     archives
 //

@@ -49,8 +49,8 @@ func FoldsFew(in hlo.Instruction) bool {
 	return n > 1 && n <= mostFolded
 }
 
-// What few columns of many rows are: the most elements of a row, which are more where several arrays are folded by a computation and most where that finds an extreme and its place, and
-// the fewest rows.
+// Limits of few columns of many rows: the largest number of columns, which is higher where a computation folds several arrays and highest where it finds an extreme and its place, and the
+// smallest number of rows.
 const (
 	MostColumns            = 8
 	mostColumnsOfSeveral   = 16
@@ -58,7 +58,7 @@ const (
 	FewestRows             = 16
 )
 
-// FewColumns is up to how many columns of many rows a reduction had better fold as rows.
+// FewColumns is the largest number of columns that a reduction of many rows had better fold as rows.
 func FewColumns(m hlo.Module, in hlo.Instruction) int {
 	if in.NumOperands() <= 2 {
 		return MostColumns

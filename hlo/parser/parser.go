@@ -14,13 +14,14 @@
 //
 //	front.go        the grammar of what stands before the computations: header and debug tables (participle)
 //	module.go       header, debug tables and computations become a module of package hlo
-//	instruction.go  instructions: read by hand, since most of the time goes here
+//	instruction.go  instructions: read by hand, since most of the time goes here; opcodetable.go finds the opcode of a mnemonic
 //	ahead.go        a second goroutine reads ahead in large texts
 //	session.go      versions of a text, of which little is read anew
 //	recover.go      what is read again, and where reading goes on, behind a fault
 //	statement.go    where a statement ends, whatever lines it spans
 //	operand.go      operands: names, tuple elements, instructions in place
-//	attribute.go    attributes, driven by the op table: the reader of a value is chosen by the Go type of the struct field
+//	attribute.go    attributes, driven by the op table: the reader of a value is chosen by the Go type of the struct field;
+//	                attribute_skip.go finds where a value ends
 //	grammar*.go     structured attribute values: participle grammars over the tokens of token.go
 //	sharding_*.go   what shardings mean: iota tile assignments and their normal form; named shardings
 //	literal*.go     constants, by hand: nesting, numbers

@@ -7,7 +7,7 @@
 //	Phase       a property of modules that passes make, and undo                                phase.go
 //	Runner      runs a pipeline: checks the module after each change, calls instruments         runner.go, measure.go
 //	Matches     selects passes by where they stand: O2/simplify#2/dce@3                         path.go
-//	Rewriter    a pass that is a table of rules                                                 rewrite.go, expr.go, fp.go
+//	Rewriter    a pass that is a table of rules                                                 rewrite*.go, expr.go, fp.go
 //	History     what became of each instruction, and by which rewrite                           history.go, outcome.go
 //
 // A pass has changed something exactly when it returns another module than it was given, which is a comparison of pointers

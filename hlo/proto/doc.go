@@ -8,7 +8,7 @@
 //	file          what
 //	schema.go     the messages of modules, as structs whose tags are the field numbers; schema_data.go those of their parts
 //	plan.go       structs from and to protobuf's wire format, by tables made of the tags
-//	codec.go      what stands in a field, for each type of field
+//	codec*.go     what stands in a field, for each type of field; codec_list.go of repeated ones
 //	open.go       which of the forms some bytes are
 //	decode*.go    messages → hlo
 //	memo.go       what bytes meant that have been read before
@@ -18,7 +18,12 @@
 //	text.go       messages as text (pbtxt), with the names of fields in schema.txt
 //	elided.go     data for constants that were left out
 //	literal.go    LiteralProto, both ways
-//	sharding.go   OpSharding and meshes, both ways
+//	shape.go      shapes, each read once
+//	enum.go       enumerations
+//	instruction_attrs.go what any instruction may have
+//	snapshot.go unoptimized.go modules with arguments and results
+//	foreign.go    messages that hold no module
+//	sharding*.go  OpSharding and meshes, both ways
 //	groups.go     replica groups, both ways
 //
 // A program of a hundred thousand instructions says few different things, so nothing is read or written twice that can be looked up: shapes,

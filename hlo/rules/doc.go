@@ -32,11 +32,16 @@
 //
 //	file          what it does
 //	grammar.go    text to trees
+//	read.go       the same by hand, for rules without mistakes; late.go when they are needed
 //	check.go      names and ops of the trees, and where a mistake is
 //	match.go      left sides to matchers
 //	make.go       right sides to expressions
 //	condition.go  what conditions ask
 //	axes.go       lists of axes, and what computes them
+//	instance*.go  rules to modules, on which both sides are tried
+//	chooser.go    all sequences of choices, one after the other
+//	evaluate.go   ops on literals; value.go what is known of values
+//	infix.go      rules as formulas, for docs
 //
 // A rule says nothing of layouts, control dependencies, sharding, sizes that are known at run time only, or mixed precision: [pass.Rewriter]
 // handles these for every rule.

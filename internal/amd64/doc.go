@@ -6,6 +6,7 @@
 //	code.go    Code: bytes, labels and jumps; Arg, the operand that may be in memory
 //	integer.go instructions on general registers
 //	float.go   instructions on vector registers
+//	vector.go  instructions on lanes; vectorops.go their table
 //
 // Every instruction is one method call, named as in the manuals in tables of opcodes; nothing chooses or improves. The tests hold the
 // encodings against those of Go's own assembler.

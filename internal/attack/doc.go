@@ -2,6 +2,7 @@
 // its buffers, panic, hang or take memory without bound.
 //
 //	mutate.go   changes of bytes, of numbers in messages, and of texts
+//	structured*.go changes of modules that often verify still
 //	guard.go    memory between inaccessible pages
 //	target.go   from bytes to results on both engines
 //	campaign.go mutants one after the other

@@ -49,7 +49,7 @@ func pause(left int64) time.Duration {
 	return max(interval, min(rarest, time.Duration(left/(8*reserve))*interval))
 }
 
-// CollectorLimit is from how much memory on the collector should work harder, or math.MaxInt64.
+// CollectorLimit is the memory, in bytes, from which the collector should work harder, or math.MaxInt64.
 func CollectorLimit() int64 {
 	limit := int64(math.MaxInt64)
 	if total := Total(); total > 0 {

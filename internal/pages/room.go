@@ -1,6 +1,6 @@
 package pages
 
-// shared is up to how much of a room arrays share: so much may stay for one small array that outlives the others.
+// shared is the most memory, in bytes, that small arrays share: one that outlives the others keeps all of it.
 const shared = 32 << 20
 
 // Room is memory for arrays that are made one after the other and live about as long, such as the weights of a network. Those that are too small to

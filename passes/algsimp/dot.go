@@ -209,7 +209,7 @@ func productOf(in hlo.Instruction, d dotAxes) pass.Expr {
 	return shaped(hlo.OpMultiply, in.Shape(), nil, x[0], x[1])
 }
 
-// manyProducts is from how many elements on a product of vectors takes longer as a dot than as a loop, which writes what it has computed and nothing else.
+// manyProducts is the number of elements from which a product of vectors takes longer as a dot than as a loop, which writes its results and nothing else.
 const manyProducts = 1 << 16
 
 // scaled is for floats of one type, whose product is rounded as the sum of one product is; adding 0 makes +0 of -0, as such a sum does.

@@ -13,6 +13,7 @@
 //	watch.go     who waits too long; control messages between processes; failures
 //	agree.go     all processes run the same program
 //	clock.go     what traces want to know: clocks, messages
+//	collect.go   bytes of each process for all
 //	plan.go      contexts and tags of the collectives of a program
 //	transport.go gather.go relay.go reduce.go parcel.go   exchanges
 package distributed

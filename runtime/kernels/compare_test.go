@@ -13,6 +13,8 @@ import (
 	"github.com/gohalo/halo/hlo/parser"
 	"github.com/gohalo/halo/internal/minifloat"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/tile"
+	"github.com/gohalo/halo/runtime/kernels/vec"
 	"github.com/gohalo/halo/runtime/workqueue"
 	"github.com/stretchr/testify/require"
 )
@@ -49,6 +51,18 @@ func (c kernelCase) check(t *testing.T) {
 			next++
 			return nil
 		}))
+	}
+}
+
+// onEveryPath calls f with every set of vector loops that this processor has, each without machine code and with code that is made at once.
+func onEveryPath(f func()) {
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		f()
+		undo := tile.CodeAtOnce()
+		f()
+		undo()
+		restore()
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/runtime/kernels/tile"
 	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
@@ -120,70 +119,52 @@ func testElementwiseTypes(t *testing.T) {
 func TestBitcastsWithinLoops(t *testing.T) {
 	pairs := [][2]string{{"f32", "u32"}, {"s32", "f32"}, {"f64", "s64"}, {"u64", "f64"}, {"bf16", "u16"}, {"s16", "f16"}, {"bf16", "f16"}, {"f16", "bf16"}, {"s32", "u32"},
 		{"f8e5m2", "s8"}, {"u8", "f8e4m3fn"}, {"f8e5m2", "f8e4m3fn"}}
-	for _, level := range levels() {
-		restore := vec.Use(level)
-		for _, code := range []bool{false, true} {
-			undo := func() {}
-			if code {
-				undo = tile.CodeAtOnce()
-			}
-			for _, shape := range []string{"3,1037", "5"} {
-				for _, p := range pairs {
-					for _, body := range []string{
-						"a = A[S] negate(y) p = pred[S] compare(x, y), direction=LT s = A[S] select(p, x, a) ROOT r = B[S] bitcast-convert(s)",
-						"a = A[S] negate(x) b = B[S] bitcast-convert(a) c = B[S] bitcast-convert(y) p = pred[S] compare(x, y), direction=LT ROOT r = B[S] select(p, b, c)",
-						"b = B[S] bitcast-convert(x) c = B[S] negate(b) d = A[S] bitcast-convert(c) e = A[S] negate(y) ROOT r = pred[S] compare(d, e), direction=LT",
-					} {
-						result := "B[S]"
-						if strings.Contains(body, "r = pred") {
-							result = "pred[S]"
-						}
-						text := result + " fusion(A[S], A[S]), kind=kLoop, calls={ x = A[S] parameter(0) y = A[S] parameter(1) " + body + " }"
-						kernelCase{text: strings.NewReplacer("[S]", "["+shape+"]", "A", p[0], "B", p[1]).Replace(text)}.check(t)
+	onEveryPath(func() {
+		for _, shape := range []string{"3,1037", "5"} {
+			for _, p := range pairs {
+				for _, body := range []string{
+					"a = A[S] negate(y) p = pred[S] compare(x, y), direction=LT s = A[S] select(p, x, a) ROOT r = B[S] bitcast-convert(s)",
+					"a = A[S] negate(x) b = B[S] bitcast-convert(a) c = B[S] bitcast-convert(y) p = pred[S] compare(x, y), direction=LT ROOT r = B[S] select(p, b, c)",
+					"b = B[S] bitcast-convert(x) c = B[S] negate(b) d = A[S] bitcast-convert(c) e = A[S] negate(y) ROOT r = pred[S] compare(d, e), direction=LT",
+				} {
+					result := "B[S]"
+					if strings.Contains(body, "r = pred") {
+						result = "pred[S]"
 					}
+					text := result + " fusion(A[S], A[S]), kind=kLoop, calls={ x = A[S] parameter(0) y = A[S] parameter(1) " + body + " }"
+					kernelCase{text: strings.NewReplacer("[S]", "["+shape+"]", "A", p[0], "B", p[1]).Replace(text)}.check(t)
 				}
 			}
-			undo()
 		}
-		restore()
-	}
+	})
 }
 
 // TestCodes does with narrow floats what their codes are enough for, alone and beside what needs their numbers, and chooses by truth values of elements and of rows.
 func TestCodes(t *testing.T) {
-	for _, level := range levels() {
-		restore := vec.Use(level)
-		for _, code := range []bool{false, true} {
-			undo := func() {}
-			if code {
-				undo = tile.CodeAtOnce()
-			}
-			for _, typ := range []string{"bf16", "f16", "f32", "f64", "u8", "f8e5m2"} {
-				for _, shape := range []string{"30,37", "5,3", "700,2", "9,128"} {
-					rows := shape[:strings.IndexByte(shape, ',')]
-					for _, body := range []string{
-						"ROOT r = T[S] select(p, x, y)", "n = T[S] negate(x) a = T[S] abs(y) ROOT r = T[S] select(p, n, a)", "c = T[] constant(-0) b = T[S] broadcast(c), dimensions={} ROOT r = T[S] select(p, x, b)",
-						"q = pred[S] broadcast(m), dimensions={0} ROOT r = T[S] select(q, x, y)", "q = pred[S] broadcast(m), dimensions={0} a = pred[S] and(p, q) n = T[S] negate(x) ROOT r = T[S] select(a, n, y)",
-						"q = pred[S] broadcast(m), dimensions={0} o = pred[S] not(q) n = T[S] add(x, y) ROOT r = T[S] select(o, n, y)",
-						"n = T[S] negate(x) s = T[S] add(n, y) ROOT r = T[S] select(p, s, n)", "n = T[S] negate(x) ROOT r = (T[S], T[S]) tuple(x, n)",
-					} {
-						result := "T[S]"
-						if strings.Contains(body, "tuple") {
-							result = "(T[S], T[S])"
-						}
-						text := result + " fusion(T[S], T[S], pred[S], pred[R]), kind=kLoop, calls={ x = T[S] parameter(0) y = T[S] parameter(1) p = pred[S] parameter(2) m = pred[R] parameter(3) " + body + " }"
-						if typ == "u8" && strings.Contains(body, "abs") {
-							continue
-						}
-						text = strings.NewReplacer("[S]", "["+shape+"]", "[R]", "["+rows+"]", "constant(-0)", map[bool]string{true: "constant(0)", false: "constant(-0)"}[typ == "u8"]).Replace(text)
-						kernelCase{text: replaceType(text, typ), tol: 1e-6}.check(t)
+	onEveryPath(func() {
+		for _, typ := range []string{"bf16", "f16", "f32", "f64", "u8", "f8e5m2"} {
+			for _, shape := range []string{"30,37", "5,3", "700,2", "9,128"} {
+				rows := shape[:strings.IndexByte(shape, ',')]
+				for _, body := range []string{
+					"ROOT r = T[S] select(p, x, y)", "n = T[S] negate(x) a = T[S] abs(y) ROOT r = T[S] select(p, n, a)", "c = T[] constant(-0) b = T[S] broadcast(c), dimensions={} ROOT r = T[S] select(p, x, b)",
+					"q = pred[S] broadcast(m), dimensions={0} ROOT r = T[S] select(q, x, y)", "q = pred[S] broadcast(m), dimensions={0} a = pred[S] and(p, q) n = T[S] negate(x) ROOT r = T[S] select(a, n, y)",
+					"q = pred[S] broadcast(m), dimensions={0} o = pred[S] not(q) n = T[S] add(x, y) ROOT r = T[S] select(o, n, y)",
+					"n = T[S] negate(x) s = T[S] add(n, y) ROOT r = T[S] select(p, s, n)", "n = T[S] negate(x) ROOT r = (T[S], T[S]) tuple(x, n)",
+				} {
+					result := "T[S]"
+					if strings.Contains(body, "tuple") {
+						result = "(T[S], T[S])"
 					}
+					text := result + " fusion(T[S], T[S], pred[S], pred[R]), kind=kLoop, calls={ x = T[S] parameter(0) y = T[S] parameter(1) p = pred[S] parameter(2) m = pred[R] parameter(3) " + body + " }"
+					if typ == "u8" && strings.Contains(body, "abs") {
+						continue
+					}
+					text = strings.NewReplacer("[S]", "["+shape+"]", "[R]", "["+rows+"]", "constant(-0)", map[bool]string{true: "constant(0)", false: "constant(-0)"}[typ == "u8"]).Replace(text)
+					kernelCase{text: replaceType(text, typ), tol: 1e-6}.check(t)
 				}
 			}
-			undo()
 		}
-		restore()
-	}
+	})
 }
 
 // TestCodesOfSigns takes copysign of bf16 apart, as jax.numpy writes it.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
-	"github.com/gohalo/halo/runtime/kernels/tile"
 	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
@@ -44,27 +43,18 @@ func TestFoldsFew(t *testing.T) {
 
 // TestArgmaxOfShortRows writes out rows of all lengths, of which the columns come one by one or together; and rows whose last columns are not there.
 func TestArgmaxOfShortRows(t *testing.T) {
-	for _, level := range levels() {
-		restore := vec.Use(level)
-		for _, code := range []bool{false, true} {
-			undo := func() {}
-			if code {
-				undo = tile.CodeAtOnce()
-			}
-			for _, typ := range []string{"f32", "bf16", "f16", "f64", "s32", "u8", "s16"} {
-				choose := strings.ReplaceAll(argmax, "T[", typ+"[")
-				for run := 2; run <= 17; run++ {
-					for _, rows := range []int{5, 1500} {
-						text := "(T[R], s32[R]) fusion(T[R,N], T[]), kind=kInput, calls={ x = T[R,N] parameter(0) i = T[] parameter(1) n = s32[R,N] iota(), iota_dimension=1 k = s32[] constant(0) " +
-							"ROOT r = (T[R], s32[R]) reduce(x, n, i, k), dimensions={1}, to_apply=" + choose + " }"
-						kernelCase{text: strings.NewReplacer("T[", typ+"[", "R,N", fmt.Sprintf("%d,%d", rows, run), "R]", fmt.Sprintf("%d]", rows)).Replace(text), small: rows > 5}.check(t)
-					}
+	onEveryPath(func() {
+		for _, typ := range []string{"f32", "bf16", "f16", "f64", "s32", "u8", "s16"} {
+			choose := strings.ReplaceAll(argmax, "T[", typ+"[")
+			for run := 2; run <= 17; run++ {
+				for _, rows := range []int{5, 1500} {
+					text := "(T[R], s32[R]) fusion(T[R,N], T[]), kind=kInput, calls={ x = T[R,N] parameter(0) i = T[] parameter(1) n = s32[R,N] iota(), iota_dimension=1 k = s32[] constant(0) " +
+						"ROOT r = (T[R], s32[R]) reduce(x, n, i, k), dimensions={1}, to_apply=" + choose + " }"
+					kernelCase{text: strings.NewReplacer("T[", typ+"[", "R,N", fmt.Sprintf("%d,%d", rows, run), "R]", fmt.Sprintf("%d]", rows)).Replace(text), small: rows > 5}.check(t)
 				}
 			}
-			undo()
 		}
-		restore()
-	}
+	})
 }
 
 // TestColumns computes with most columns of rows, that the array ends in the middle of or not, and with few of them.

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gohalo/halo/runtime/kernels/tile"
 	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
@@ -37,27 +36,18 @@ func TestPickedInLoops(t *testing.T) {
 		"T[20] fusion(T[40], I[20]), kind=kLoop, calls={ t = T[40] parameter(0) i = I[20] parameter(1) j = I[20] add(i, i) g = T[20] gather(t, j), " + point + " ROOT r = T[20] maximum(g, g) }",
 		"T[1700] fusion(T[3], I[1700]), kind=kLoop, calls={ t = T[3] parameter(0) i = I[1700] parameter(1) j = I[1700] add(i, i) ROOT g = T[1700] gather(t, j), " + point + " }",
 	}
-	for _, level := range levels() {
-		restore := vec.Use(level)
-		for _, code := range []bool{false, true} {
-			undo := func() {}
-			if code {
-				undo = tile.CodeAtOnce()
-			}
-			for _, typ := range []string{"f32", "bf16", "u8", "s16", "f64", "pred", "f8e5m2"} {
-				for _, index := range []string{"s32", "u32", "s64", "u8", "s16"} {
-					for _, c := range cases {
-						if typ == "pred" {
-							c = strings.NewReplacer("maximum", "and", "minimum", "or").Replace(c)
-						}
-						kernelCase{text: strings.NewReplacer("T[", typ+"[", "I[", index+"[").Replace(c)}.check(t)
+	onEveryPath(func() {
+		for _, typ := range []string{"f32", "bf16", "u8", "s16", "f64", "pred", "f8e5m2"} {
+			for _, index := range []string{"s32", "u32", "s64", "u8", "s16"} {
+				for _, c := range cases {
+					if typ == "pred" {
+						c = strings.NewReplacer("maximum", "and", "minimum", "or").Replace(c)
 					}
+					kernelCase{text: strings.NewReplacer("T[", typ+"[", "I[", index+"[").Replace(c)}.check(t)
 				}
 			}
-			undo()
 		}
-		restore()
-	}
+	})
 }
 
 // TestShortLines gathers lines of few elements from every row of an array.

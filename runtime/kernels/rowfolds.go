@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	// leastFoldedRow is how many elements a row has for which the passes over rows pay that keep what they fold in registers. What is computed in tiles, which are folded then, goes
-	// through the nearest cache once more, but a row ends with fewer steps.
+	// leastFoldedRow is the smallest row, in elements, for which it pays to compute and fold in one pass, in registers. Tiles that are folded afterwards go through the nearest
+	// cache once more, but a row ends with fewer steps.
 	leastFoldedRow = 256
-	// leastFoldedRows is how many rows are enough for all workers. Of fewer, parts of a row are folded by each.
+	// leastFoldedRows is the smallest number of rows that keep all workers busy. Of fewer rows, each worker folds parts.
 	leastFoldedRows = 32
 )
 

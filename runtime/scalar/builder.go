@@ -57,7 +57,7 @@ type node struct {
 	op     op
 	width  uint8 // in bytes
 	args   [3]Value
-	m      int32  // also which of its loop's variables or its branch's results an opVar is
+	m      int32  // a number that belongs to the op; of an opVar, that of the loop's variable or the branch's result
 	bits   uint64 // opConst
 	place  Place
 	region *region

@@ -11,14 +11,19 @@
 //	fold.go       what is known when the program is built
 //	control.go    loops and branches of the graph
 //	named.go      ops by name and type, as they are called elsewhere: "add.s32"
+//	name.go       types and names
 //	complex.go    complex numbers
 //	op.go         the instructions and what is true of them; roles.go: what they take registers for
 //	live.go       what of the graph is needed, and which ops become one instruction
+//	masks.go      choices between floats, by masks
+//	order.go      in which order a region computes
 //	layout.go     the graph as a line of instructions on virtual registers
 //	registers.go  ranges, coalescing, registers
+//	bank.go       which register is free when
 //	copies.go     copies that happen at once, in an order
 //	program.go    Program, State
 //	run.go        the interpreter
+//	values.go     what instructions of the interpreter share
 //	native.go     the same in the instructions of the processor: pins_amd64.go says what is in its registers, translate_*.go write them, in two
 //	              translations: the second is for denormals
 //	print.go      listings; opnames.go has the names

@@ -1,6 +1,6 @@
 package factor
 
-// Up to so many unknowns and right sides, [Substitute] takes less time than a [Triangle], which has to be packed: a quarter for one right side.
+// MostSubstituted unknowns and MostSubstitutedSides right sides are the largest systems for which [Substitute] takes less time than a [Triangle], which has to be packed: a quarter for one right side.
 const MostSubstituted, MostSubstitutedSides = 256, 3
 
 // Substitute replaces a right side x[n,1] by the solution of L·x = b, for the lower triangle L of a[n,n]; with unit, the diagonal is taken to be 1 and

@@ -9,6 +9,7 @@
 //	micro.go   the inner loop in Go
 //	micro_*.go the inner loop in assembly, which gen writes
 //	pack.go    packing from memory with arbitrary offsets
+//	farrows.go whether rows that lie far apart are read in place
 //	runs_*.go  packing of runs in assembly
 //	vector*.go products of a matrix and a vector, of complex numbers by their parts
 //	lines*.go  products of many small matrices

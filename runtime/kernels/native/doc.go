@@ -10,10 +10,14 @@
 //	truth.go     masks: logic, and masks as integers
 //	pair.go      complex numbers: vectors of real and of imaginary parts
 //	round.go     roundings to bf16
+//	quotient.go  divisions of bf16, by reciprocals
+//	shift.go     shifts by constants
 //	halves.go    bf16, two vectors at a time
 //	share.go     what several recipes compute, once
 //	constants.go what stays in registers of the constants
 //	assign.go    which register holds what, and when; spills
+//	wide.go      several vectors of a row at a time
+//	loop.go      loops over rows and over their elements, and what they ask of memory ahead
 //	emit.go      the loop around it, and constants
 //	element.go   Element: one element of a chain among other code; conversion.go
 //	code.go      Code: memory that can be executed, and calling it

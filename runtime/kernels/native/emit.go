@@ -11,7 +11,7 @@ const (
 	regChain = amd64.Reg(14) // the offset of the chains of the elements
 	regOther = amd64.Reg(15) // a pointer for which there is no register
 	tailMask = amd64.Reg(7)  // which elements of the last vector of a row there are
-	// secondMask is which of the words of 64 bits there are in the second of two vectors with complex numbers, firstMask the same of the first, if these are not the elements.
+	// Of two vectors with complex numbers, firstMask and secondMask say which words of 64 bits there are, if words are not elements.
 	secondMask = amd64.Reg(6)
 	firstMask  = amd64.Reg(5)
 )

@@ -163,7 +163,7 @@ func ahead(n int) int {
 // line is how many bytes come from memory at once.
 const line = 64
 
-// lightBody is up to how many instructions take so little time that Zen 4 and Zen 5 have fetched what follows when they are done: asking for it makes scaling an array take
+// lightBody is the largest number of instructions that take so little time that Zen 4 and Zen 5 have fetched what follows when they are done: asking for it makes scaling an array take
 // 1.15 times as long on Zen 4 and 1.05 times on Zen 5, while loops of more instructions gain some hundredths.
 const lightBody = 6
 
