@@ -323,6 +323,11 @@ func (p *product[T]) lines(k int) int {
 // packedLen is the size of the packed right side: for each batch and block of columns, over all of k, step by step.
 func (p *product[T]) packedLen() int { return p.batch * p.tasksN * p.blockN * p.lines(p.k) }
 
+// packedAt is where the panels from a column of a block on are packed, over the kc steps from k on.
+func (p *product[T]) packedAt(block, k, kc, column int) int {
+	return (block*p.lines(p.k)+p.lines(k))*p.blockN + column*p.lines(kc)
+}
+
 // packs is how many parts of the right side are packed on their own: in each batch and block of columns, for each step, packColumns columns.
 func (p *product[T]) packs() int { return p.batch * p.tasksN * p.packSteps() * p.packStrips() }
 
@@ -340,7 +345,7 @@ func (p *product[T]) packRight(dst []T, src []byte, lo, hi int) {
 		b, j := task/p.tasksN, task%p.tasksN*p.blockN
 		kc := min(p.step(), p.k-k)
 		if first, end := j+strip, min(j+strip+packColumns, j+p.blockN, p.n); first < end {
-			p.pack(&p.right, dst[(task*p.lines(p.k)+p.lines(k))*p.blockN+strip*p.lines(kc):], src, p.rightBatch[b], p.panel, first, end, k, k+kc)
+			p.pack(&p.right, dst[p.packedAt(task, k, kc, strip):], src, p.rightBatch[b], p.panel, first, end, k, k+kc)
 		}
 	}
 }
@@ -387,7 +392,7 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 			case p.onRows:
 				p.multiply(f, w, left, right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:], c, ldc, b, i, end, cols, k, k+kc)
 			default:
-				p.multiply(f, w, left, right[(bj*p.lines(p.k)+p.lines(k))*p.blockN:], c, ldc, b, i, end, cols, k, k+kc)
+				p.multiply(f, w, left, right[p.packedAt(bj, k, kc, 0):], c, ldc, b, i, end, cols, k, k+kc)
 			}
 		}
 		if p.encode != nil {

@@ -32,7 +32,7 @@ func (p *product[T]) columns(f *runtime.TensorFrame, lo, hi int) {
 		}
 		for k := 0; k < p.k; k += p.step() {
 			kc := min(p.step(), p.k-k)
-			right := packed[(block*p.lines(p.k)+p.lines(k))*p.blockN+from*p.lines(kc):]
+			right := packed[p.packedAt(block, k, kc, from):]
 			p.pack(&p.right, right, p.rhs.of(f), p.rightBatch[b], p.panel, j+from, j+to, k, k+kc)
 			for i := 0; i < p.m; i += p.mostRows {
 				end := min(i+p.mostRows, p.m)

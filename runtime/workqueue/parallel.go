@@ -102,7 +102,7 @@ func newLoop(n, block, blocks int, body func(lo, hi int), workers int, a *apart)
 		l.help = l.assist
 	}
 	l.n, l.block, l.blocks, l.body = n, block, int64(blocks), body
-	l.share(workers)
+	l.divide(workers)
 	l.completed.Store(0)
 	l.failure.Store(nil)
 	l.owners.Store(int32(workers))

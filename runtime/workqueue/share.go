@@ -13,8 +13,8 @@ type share struct {
 	_    [48]byte // no two on a line of the cache
 }
 
-// share divides the blocks among the workers, in order.
-func (l *loop) share(workers int) {
+// divide gives each worker a share of the blocks, in order.
+func (l *loop) divide(workers int) {
 	if cap(l.shares) < workers {
 		l.shares = make([]share, workers)
 	}

@@ -13,7 +13,7 @@ func TestShares(t *testing.T) {
 	for workers := 1; workers <= 5; workers++ {
 		for blocks := int64(workers); blocks < 40; blocks++ {
 			l := &loop{blocks: blocks}
-			l.share(workers)
+			l.divide(workers)
 			first := int64(workers-1) * blocks / int64(workers)
 			for want := first; want < blocks; want++ {
 				block, ok := l.claim(l.ownShare(int32(workers - 1)))
@@ -49,7 +49,7 @@ func TestShares(t *testing.T) {
 // TestShareOfUnknownProcessor is where systems do not tell it.
 func TestShareOfUnknownProcessor(t *testing.T) {
 	l := &loop{blocks: 7}
-	l.share(3)
+	l.divide(3)
 	for want := range int64(7) {
 		block, ok := l.claim(l.ownShare(-1))
 		require.True(t, ok)
