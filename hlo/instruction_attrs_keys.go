@@ -103,5 +103,8 @@ func equalCommon(a, b *Common) bool {
 	if b == nil {
 		b = &noCommon
 	}
+	if a.Metadata != nil && b.Metadata != nil && a.Metadata.OpName != b.Metadata.OpName {
+		return false // as it is most often, and soon seen
+	}
 	return EqualAttr(a, b)
 }

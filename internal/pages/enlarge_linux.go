@@ -2,5 +2,5 @@ package pages
 
 import "golang.org/x/sys/unix"
 
-// enlarge asks for large pages, of which b is a whole number. A system that gives them to nobody, or to everybody, does as it does.
-func enlarge(b []byte) { _ = unix.Madvise(b, unix.MADV_HUGEPAGE) }
+// enlarge asks for large pages, a whole number of which are n bytes from an address. A system that gives them to nobody, or to everybody, does as it does.
+func enlarge(from, n uintptr) { _, _, _ = unix.Syscall(unix.SYS_MADVISE, from, n, unix.MADV_HUGEPAGE) }

@@ -3,8 +3,6 @@ package pages
 import (
 	"os"
 	"runtime/debug"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -24,7 +22,7 @@ func EnlargeHeap() {
 		heapAddress(rest)
 	}
 	next := heapAddress(unshared) &^ (chunk - 1)
-	_, _, _ = unix.Syscall(unix.SYS_MADVISE, next, chunk, unix.MADV_HUGEPAGE)
+	enlarge(next, chunk)
 }
 
 // EnlargeHeapBy has the heap go on on large pages for n bytes, for a process that is about to make so much: what it makes then is first touched without most of the
@@ -35,8 +33,8 @@ func EnlargeHeapBy(n int64) {
 		return
 	}
 	b := make([]byte, n) // nobody touches it, so it has no memory
-	first := -address(b) & (large - 1)
-	enlarge(b[first : first+(uintptr(n)-first)&^(large-1)])
+	first := nearestPage(address(b))
+	enlarge(first, nearestPage(address(b)+uintptr(n))-first)
 	b = nil
 	debug.FreeOSMemory() // the heap has the addresses, and counts no memory for them
 }

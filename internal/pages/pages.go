@@ -1,7 +1,8 @@
 // Package pages gives memory for arrays. What is large lies on large pages of the system, where it has them: they cost one fault for each 2 MB that is first
 // touched instead of 512, and the processor finds far more memory by those addresses that it keeps.
 //
-// Memory comes from the heap, and the collector frees it. Only whole large pages inside of an array are asked for, so nothing is rounded up.
+// Memory comes from the heap, and the collector frees it. Large pages are asked for where an array covers at least half of one: what else is on that page
+// belongs to the heap, too.
 package pages
 
 import "unsafe"
@@ -31,10 +32,13 @@ func Bytes(n, align int64) []byte {
 	skip := int64(-address(b) & uintptr(align-1))
 	b = b[skip : skip+n : skip+n]
 	if n >= leastLarge {
-		first := -address(b) & (large - 1)
-		enlarge(b[first : first+(uintptr(n)-first)&^(large-1)])
+		first := nearestPage(address(b))
+		enlarge(first, nearestPage(address(b)+uintptr(n))-first)
 	}
 	return b
 }
+
+// nearestPage is the beginning of the large page that begins nearest to an address.
+func nearestPage(a uintptr) uintptr { return (a + large/2) &^ (large - 1) }
 
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -85,50 +85,17 @@ func mayInline(in hlo.Instruction, composites []string) bool {
 	return c.BackendConfig == "" && v != "false" && v != "xla_late"
 }
 
-// inlineAll inlines what want selects, callees before callers, so that a body is complete when it is copied.
+// inlineAll inlines what want selects.
 func inlineAll(ctx *pass.Context, m hlo.Module, share bool, want func(hlo.Instruction) bool) (hlo.Module, error) {
-	wrapped := asyncComputations(m)
-	e := ctx.Edit(m)
-	var callees idmap.Set[hlo.CompID]
-	for c := range m.PostOrder() {
-		if wrapped[c.ID()] {
-			continue
-		}
-		callers := callers(c)
-		if len(callers) == 0 {
-			continue
-		}
-		ce := e.Computation(c.ID())
-		var calls *sharing
-		if share {
-			calls = newSharing(ctx, m, c)
-		}
-		for _, id := range callers {
-			if !ce.Has(id) || !want(ce.At(id)) {
-				continue
-			}
-			in := ce.At(id)
-			callee := e.View(in.Callee(0))
-			if !ctx.SpendOn("inline", pass.Cost{Instructions: callee.NumInstructions()}) {
-				continue
-			}
-			operands, given := slices.Collect(in.OperandIDs()), in.Common()
-			root := inline(ce, in.ID(), callee, operands, calls.with(in), inheritance(e, m, in))
-			if calls == nil && !slices.Contains(operands, root) {
-				handSharding(ce, given, root)
-			}
-			if err := ce.ReplaceInstruction(in.ID(), root); err != nil {
-				return m, err
-			}
-			for _, o := range operands {
-				pass.Release(ce, o, nil)
-			}
-			callees.Add(callee.ID())
-			ctx.Count("calls", 1)
+	i := &inlining{ctx: ctx, m: m, e: ctx.Edit(m), want: want, share: share}
+	i.findDissolving(asyncComputations(m))
+	for _, c := range i.order {
+		if err := i.computation(c); err != nil {
+			return m, err
 		}
 	}
-	removeUncalled(e, &callees)
-	return e.Freeze(), nil
+	removeUncalled(i.e, &i.callees)
+	return i.e.Freeze(), nil
 }
 
 // handSharding gives the sharding of a call to what takes its place, unless that has one.
@@ -169,8 +136,9 @@ func removeUncalled(e *hlo.Editor, callees *idmap.Set[hlo.CompID]) {
 }
 
 // inheritance says what the copies of a callee's instructions get from the call: its frontend attributes, but those that say which composite it
-// is, and its op_name in front of theirs. In loops and branches that the callee alone runs, names change with it.
-func inheritance(e *hlo.Editor, m hlo.Module, call hlo.Instruction) func(*hlo.InstrSpec) {
+// is, and its op_name in front of theirs. In loops, branches and calls that the callee alone runs, names change with it; but those of calls that are
+// inlined themselves get them then, from the copy of the call.
+func (i *inlining) inheritance(call hlo.Instruction) func(hlo.Instruction, *hlo.InstrSpec) {
 	common := call.Common()
 	if call.Opcode() != hlo.OpCall || common == nil {
 		return nil
@@ -186,8 +154,9 @@ func inheritance(e *hlo.Editor, m hlo.Module, call hlo.Instruction) func(*hlo.In
 			given = &hlo.FrontendAttributes{Entries: rest}
 		}
 	}
-	alone := calledOnce(m, call.Callee(0))
-	return func(spec *hlo.InstrSpec) {
+	alone := calledOnce(i.m, call.Callee(0))
+	named := prefixing{prefix: prefix}
+	return func(of hlo.Instruction, spec *hlo.InstrSpec) {
 		if given != nil {
 			own := &hlo.Common{}
 			if spec.Common != nil {
@@ -200,11 +169,11 @@ func inheritance(e *hlo.Editor, m hlo.Module, call hlo.Instruction) func(*hlo.In
 		if prefix == "" {
 			return
 		}
-		spec.Common = withPrefix(spec.Common, prefix)
-		if alone && hlo.Info(spec.Opcode).Traits.Has(hlo.TraitControl) {
+		spec.Common = named.put(spec.Common)
+		if alone && hlo.Info(spec.Opcode).Traits.Has(hlo.TraitControl) && !i.want(of) {
 			for _, id := range spec.Callees {
-				if m.CompIDLimit() > id && calledOnce(m, id) {
-					prefixNames(e, id, prefix)
+				if i.m.CompIDLimit() > id && calledOnce(i.m, id) {
+					named.putInside(i.e, id)
 				}
 			}
 		}
@@ -224,48 +193,6 @@ func joined(own, more *hlo.FrontendAttributes) *hlo.FrontendAttributes {
 	}
 	slices.SortFunc(all, func(a, b hlo.FrontendAttribute) int { return strings.Compare(a.Key, b.Key) })
 	return &hlo.FrontendAttributes{Entries: all}
-}
-
-// maxOpName bounds the names that calls in calls would make.
-const maxOpName = 1000
-
-// withPrefix is the common attributes with prefix in front of the op_name.
-func withPrefix(c *hlo.Common, prefix string) *hlo.Common {
-	var own hlo.Common
-	if c != nil {
-		own = *c
-	}
-	var md hlo.Metadata
-	if own.Metadata != nil {
-		md = *own.Metadata
-	}
-	switch {
-	case len(prefix)+len(md.OpName) >= maxOpName:
-		return c
-	case md.OpName == "":
-		md.OpName = prefix
-	default:
-		md.OpName = prefix + "/" + md.OpName
-	}
-	own.Metadata = &md
-	return &own
-}
-
-// prefixNames puts prefix in front of the op_names of a computation, and of those that it alone runs.
-func prefixNames(e *hlo.Editor, id hlo.CompID, prefix string) {
-	c := e.Computation(id)
-	var inside []hlo.CompID
-	for in := range e.View(id).Instructions() {
-		if hlo.Info(in.Opcode()).Traits.Has(hlo.TraitControl) {
-			inside = append(inside, slices.Collect(in.Callees())...)
-		}
-	}
-	for _, in := range instructionIDs(e.View(id)) {
-		c.Instr(in).SetCommon(withPrefix(c.At(in).Common(), prefix))
-	}
-	for _, callee := range inside {
-		prefixNames(e, callee, prefix)
-	}
 }
 
 func instructionIDs(c hlo.Computation) (ids []hlo.InstrID) {
@@ -291,13 +218,14 @@ func asyncComputations(m hlo.Module) map[hlo.CompID]bool {
 // InlineBefore copies the instructions of callee in front of instruction at, with args for its parameters, and returns what became of
 // its root. Copies run after what at runs after by control dependencies.
 func InlineBefore(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args []hlo.InstrID) hlo.InstrID {
-	return inline(ce, at, callee, args, nil, nil)
+	root, _ := inline(ce, at, callee, args, nil, nil)
+	return root
 }
 
-// inline is InlineBefore with a last word on each copy; shared and change may be nil.
-func inline(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args []hlo.InstrID, shared *sharing, change func(*hlo.InstrSpec)) hlo.InstrID {
+// inline is InlineBefore with a last word on each copy, and says what became of the others, too; shared and change may be nil.
+func inline(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args []hlo.InstrID, shared *sharing, change func(of hlo.Instruction, copy *hlo.InstrSpec)) (root hlo.InstrID, copied map[hlo.InstrID]hlo.InstrID) {
 	control := slices.Collect(ce.At(at).ControlPredecessors())
-	copied := make(map[hlo.InstrID]hlo.InstrID, callee.NumInstructions())
+	copied = make(map[hlo.InstrID]hlo.InstrID, callee.NumInstructions())
 	for i, p := range callee.Parameters() {
 		copied[p] = args[i]
 	}
@@ -313,12 +241,12 @@ func inline(ce hlo.CompEdit, at hlo.InstrID, callee hlo.Computation, args []hlo.
 		spec := Copy(ce.Editor(), in, copied)
 		spec.Control = append(spec.Control, control...)
 		if change != nil {
-			change(&spec)
+			change(in, &spec)
 		}
 		copied[in.ID()] = ce.InsertSpecBefore(at, spec).ID()
 	}
 	for in := range callee.OperandsFirst() {
 		one(in)
 	}
-	return copied[callee.Root().ID()]
+	return copied[callee.Root().ID()], copied
 }

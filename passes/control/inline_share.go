@@ -14,20 +14,27 @@ type sharing struct {
 }
 
 // newSharing is nil for a computation in which work begins asynchronously: what one call may wait for, another one need not.
-func newSharing(ctx *pass.Context, m hlo.Module, c hlo.Computation) *sharing {
-	if c.Opcodes().Meets(asyncStarts) {
+func (i *inlining) newSharing(c hlo.Computation) *sharing {
+	if n, async := i.callsIn(c); n < 2 || async {
 		return nil
 	}
-	calls := 0
+	return &sharing{pass.Fact(i.ctx, i.m, analysis.FindSideEffects), map[hlo.CompID]map[hlo.InstrID]hlo.InstrID{}}
+}
+
+// callsIn is the number of calls in c and what dissolves in it, and whether work begins asynchronously there.
+func (i *inlining) callsIn(c hlo.Computation) (n int, async bool) {
+	async = c.Opcodes().Meets(asyncStarts)
 	for in := range c.Calls() {
-		if in.Opcode() == hlo.OpCall {
-			calls++
+		if in.Opcode() != hlo.OpCall {
+			continue
+		}
+		n++
+		if callee := in.Callee(0); i.dissolving.Has(callee) {
+			more, begins := i.callsIn(i.e.View(callee))
+			n, async = n+more, async || begins
 		}
 	}
-	if calls < 2 {
-		return nil
-	}
-	return &sharing{pass.Fact(ctx, m, analysis.FindSideEffects), map[hlo.CompID]map[hlo.InstrID]hlo.InstrID{}}
+	return n, async
 }
 
 var asyncStarts = hlo.OpcodesWith(hlo.TraitAsyncStart)

@@ -22,7 +22,7 @@ Loops and branches in the callee are named with it. A callee that several calls 
 				if common == nil || common.Metadata == nil || common.Metadata.OpName == "" || !ctx.Spend("call") {
 					continue
 				}
-				prefixNames(e, in.Callee(0), common.Metadata.OpName)
+				(&prefixing{prefix: common.Metadata.OpName}).putInside(e, in.Callee(0))
 				ctx.Count("calls", 1)
 			}
 		}
