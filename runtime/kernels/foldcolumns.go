@@ -17,10 +17,14 @@ const (
 	leastRuns  = 64
 )
 
-// takeFew lets runs of few elements be folded by columns. Sums and extremes of floats have loops of their own.
+// takeFew lets runs of few elements be folded by columns. Sums and extremes of floats have loops of their own, and so have integers: those of narrow ones fold four by words, and
+// others by pairs of pairs.
 func takeFew[T realNumber](f *fold[T], isProduct bool) {
-	if !elementType[T]().IsFloat() || isProduct {
+	switch isFloat := elementType[T]().IsFloat(); {
+	case isFloat && isProduct || !isFloat && f.longest == 0:
 		takeColumns(f, mostOfRun)
+	case !isFloat:
+		takeColumns(f, mostOfRun-1)
 	}
 }
 

@@ -61,6 +61,9 @@ func (c *compiler) folded(in hlo.Instruction, at access) ([]tile.Value, bool) {
 	if !ok || !analysis.FoldsFew(in) || at.turns() || firstLeaf(in.Shape()).NumElements() < c.space.Len() {
 		return nil, false
 	}
+	if v, ok := c.foldedExtreme(in, at); ok {
+		return v, true
+	}
 	k := in.NumOperands() / 2
 	state := make([]tile.Value, k, 2*k)
 	for i := range k {

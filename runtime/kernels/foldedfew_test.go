@@ -57,6 +57,33 @@ func TestArgmaxOfShortRows(t *testing.T) {
 	})
 }
 
+// TestExtremesOfShortRows begins with what every element is behind of, for which elements need only be compared; some are NaN, or zeros of both signs.
+func TestExtremesOfShortRows(t *testing.T) {
+	bounds := map[string][2]string{"f32": {"-inf", "inf"}, "bf16": {"-inf", "inf"}, "f16": {"-inf", "inf"}, "f64": {"-inf", "inf"}, "pred": {"false", "true"}, "s8": {"-128", "127"}, "u8": {"0", "255"},
+		"s16": {"-32768", "32767"}, "s32": {"-2147483648", "2147483647"}, "s64": {"-9223372036854775808", "9223372036854775807"}, "u64": {"0", "18446744073709551615"}}
+	onEveryPath(func() {
+		for typ, bound := range bounds {
+			makes, zero := []string{"copy(x)"}, "0"
+			if typ == "pred" {
+				zero = "false"
+			}
+			if strings.Contains(typ, "f") {
+				makes = append(makes, "divide(x, x)", "multiply(x, zeros)")
+			}
+			for i, direction := range []string{"GT", "LT"} {
+				choose := strings.ReplaceAll(strings.ReplaceAll(argmax, "T[", typ+"["), "=GT", "="+direction)
+				for _, run := range []int{2, 3, 8, 16} {
+					for _, made := range makes {
+						text := "(T[R], s32[R]) fusion(T[R,N]), kind=kInput, calls={ x = T[R,N] parameter(0) z = T[] constant(ZERO) zeros = T[R,N] broadcast(z), dimensions={} y = T[R,N] " + made +
+							" i = T[] constant(" + bound[i] + ") n = s32[R,N] iota(), iota_dimension=1 k = s32[] constant(0) ROOT r = (T[R], s32[R]) reduce(y, n, i, k), dimensions={1}, to_apply=" + choose + " }"
+						kernelCase{text: strings.NewReplacer("ZERO", zero, "T[", typ+"[", "R,N", fmt.Sprintf("200,%d", run), "R]", "200]").Replace(text), small: true}.check(t)
+					}
+				}
+			}
+		}
+	})
+}
+
 // TestColumns computes with most columns of rows, that the array ends in the middle of or not, and with few of them.
 func TestColumns(t *testing.T) {
 	for _, level := range levels() {

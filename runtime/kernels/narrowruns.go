@@ -6,6 +6,7 @@ import (
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/minifloat"
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/tile"
 	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
@@ -37,10 +38,16 @@ func narrowRuns(s *site, op hlo.Opcode, leaf func(hlo.Instruction) (int, bool)) 
 	l.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
 	r := &narrowReduction{units: l.units, run: l.run, in: place{kind: inInput, index: arg}}
 	e := &reduceEnds{t: hlo.F32}
-	if !l.inner || !l.isContiguous() || s.shape(0).NumElements() == 0 || !r.findFold(op, from.Shape().Type()) || !r.isWorthDecoding() || !e.plan(s, leaf) {
+	if !l.inner || !l.isContiguous() || s.shape(0).NumElements() == 0 {
 		return runtime.Bound{}, false
 	}
-	l.divide()
+	isShort := s.shape(0).NumElements() > tile.MostInCalls && r.findRuns(op, from.Shape().Type())
+	if !isShort && (!r.findFold(op, from.Shape().Type()) || !r.isWorthDecoding()) || !e.plan(s, leaf) {
+		return runtime.Bound{}, false
+	}
+	if l.parts = 1; !isShort {
+		l.divide()
+	}
 	r.parts, r.split = l.parts, l.run
 	if l.parts > 1 {
 		r.split = l.split
@@ -69,16 +76,41 @@ func (r *narrowReduction) isWorthDecoding() bool {
 	return r.run%vec.DecodedChains == 0 || r.run >= 4*vec.DecodedChains
 }
 
+// findRuns finds the loop for short runs, which it folds beside each other.
+func (r *narrowReduction) findRuns(op hlo.Opcode, t hlo.PrimitiveType) bool {
+	wide, decode := foldOf[float32](op), decodedBy(t)
+	if wide == nil || r.run < 2 {
+		return false
+	}
+	rows, longest := vec.FindDecodedRuns(vec.Of(op, t), func(y []float32, x []uint16, run int) {
+		for i := range y {
+			for _, code := range x[i*run:][:run] {
+				y[i] = wide.pair(y[i], decode(code))
+			}
+		}
+	})
+	if r.run > longest {
+		return false
+	}
+	r.rows = rows
+	return true
+}
+
+// decodedBy decodes bf16 or f16.
+func decodedBy(t hlo.PrimitiveType) func(uint16) float32 {
+	if t == hlo.F16 {
+		return minifloat.F16ToFloat32
+	}
+	return minifloat.BF16ToFloat32
+}
+
 // findFold finds the loop for an op.
 func (r *narrowReduction) findFold(op hlo.Opcode, t hlo.PrimitiveType) bool {
 	wide := foldOf[float32](op)
 	if wide == nil {
 		return false
 	}
-	decode := minifloat.BF16ToFloat32
-	if t == hlo.F16 {
-		decode = minifloat.F16ToFloat32
-	}
+	decode := decodedBy(t)
 	r.pair = wide.pair
 	find := func(identity float32) func(x []uint16) float32 {
 		portable := func(x []uint16) float32 { return vec.FoldDecoded(x, decode, identity, r.pair) }

@@ -48,42 +48,46 @@ func reduceOp(s *site, leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, b
 	if !ok {
 		return runtime.Bound{}, false
 	}
+	if b, ok := truthCounts(s, op, leaf); ok {
+		return b, true
+	}
+	x := s.in.OperandInstr(0)
 	switch t {
 	case hlo.F32:
 		if b, ok := narrowRuns(s, op, leaf); ok {
 			return b, true
 		}
-		return reduceAs(s, t, foldOf[float32](op), leaf)
+		return reduceAs(s, x, t, foldOf[float32](op), leaf)
 	case hlo.F64:
-		return reduceAs(s, t, foldOf[float64](op), leaf)
+		return reduceAs(s, x, t, foldOf[float64](op), leaf)
 	case hlo.PRED:
-		return reduceAs(s, t, predFoldOf(op), leaf)
+		return reduceAs(s, x, t, predFoldOf(op), leaf)
 	case hlo.S8:
-		return reduceAs(s, t, integerFoldOf[int8](op), leaf)
+		return reduceAs(s, x, t, integerFoldOf[int8](op), leaf)
 	case hlo.U8:
-		return reduceAs(s, t, integerFoldOf[uint8](op), leaf)
+		return reduceAs(s, x, t, integerFoldOf[uint8](op), leaf)
 	case hlo.S16:
-		return reduceAs(s, t, integerFoldOf[int16](op), leaf)
+		return reduceAs(s, x, t, integerFoldOf[int16](op), leaf)
 	case hlo.U16:
-		return reduceAs(s, t, integerFoldOf[uint16](op), leaf)
+		return reduceAs(s, x, t, integerFoldOf[uint16](op), leaf)
 	case hlo.S32:
-		return reduceAs(s, t, integerFoldOf[int32](op), leaf)
+		return reduceAs(s, x, t, integerFoldOf[int32](op), leaf)
 	case hlo.U32:
-		return reduceAs(s, t, integerFoldOf[uint32](op), leaf)
+		return reduceAs(s, x, t, integerFoldOf[uint32](op), leaf)
 	case hlo.S64:
-		return reduceAs(s, t, integerFoldOf[int64](op), leaf)
+		return reduceAs(s, x, t, integerFoldOf[int64](op), leaf)
 	case hlo.U64:
-		return reduceAs(s, t, integerFoldOf[uint64](op), leaf)
+		return reduceAs(s, x, t, integerFoldOf[uint64](op), leaf)
 	case hlo.C64:
 		if b, ok := complexColumns[float32](s, op, leaf); ok {
 			return b, true
 		}
-		return reduceAs(s, t, complexFoldOf[complex64](op), leaf)
+		return reduceAs(s, x, t, complexFoldOf[complex64](op), leaf)
 	case hlo.C128:
 		if b, ok := complexColumns[float64](s, op, leaf); ok {
 			return b, true
 		}
-		return reduceAs(s, t, complexFoldOf[complex128](op), leaf)
+		return reduceAs(s, x, t, complexFoldOf[complex128](op), leaf)
 	}
 	return runtime.Bound{}, false
 }
@@ -110,15 +114,15 @@ type reduction[T foldedNumber] struct {
 // reduceColumns bounds the columns that are folded together: their sums stay in the nearest cache.
 const reduceColumns = 1024
 
-func reduceAs[T foldedNumber](s *site, t hlo.PrimitiveType, f *fold[T], leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, bool) {
+// reduceAs compiles a reduction of an operand in type t. A predicate is a number then.
+func reduceAs[T foldedNumber](s *site, operand hlo.Instruction, t hlo.PrimitiveType, f *fold[T], leaf func(hlo.Instruction) (int, bool)) (runtime.Bound, bool) {
 	if f == nil {
 		return runtime.Bound{}, false
 	}
 	r := &reduction[T]{fold: f}
 	r.layOut(s.shape(0).Dimensions(), hlo.AttrsOf[hlo.DimensionsAttrs](s.in).Dimensions)
-	operand := s.in.OperandInstr(0)
 	arg, isInput := leaf(operand)
-	isInput = isInput && operand.Shape().Type() == t
+	isInput = isInput && (operand.Shape().Type() == t || operand.Shape().Type() == hlo.PRED && t == hlo.U8)
 	e := &reduceEnds{t: t}
 	ok := e.plan(s, leaf)
 	if !ok {

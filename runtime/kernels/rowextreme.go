@@ -7,6 +7,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/runtime/kernels/tile"
 )
 
 // extremeRows finds what rows fold to, which follow each other and are as long: elements, and the positions where they are, of which that of the first element of a row is at.
@@ -37,6 +38,18 @@ func (r *rowLanes) positions(in hlo.Instruction) bool {
 		d = r.axes[d]
 	}
 	return in.Opcode() == hlo.OpIota && hlo.AttrsOf[hlo.IotaAttrs](in).Dimension == int64(d) && in.Shape().Dim(d) == int64(r.run)
+}
+
+// extremeKind recognises a computation by its program: largest or smallest, and of equal ones the value of the last or the first.
+func extremeKind(comp hlo.Computation, p *tile.Program) (largest, last, ok bool) {
+	r := &rowLanes{arrays: 2, program: p}
+	switch comp.Parameter(1).Shape().Type() {
+	case hlo.S32, hlo.U32:
+		ok = extremeAs[int32](comp, r) != nil
+	case hlo.S64, hlo.U64:
+		ok = extremeAs[int64](comp, r) != nil
+	}
+	return r.largest, r.last, ok
 }
 
 func extremeAs[I int32 | int64](comp hlo.Computation, r *rowLanes) extremeRows {
@@ -144,6 +157,7 @@ func probed[T ordered, I int32 | int64](r *rowLanes, values []T, encode func([]T
 				same = same && bitsEqual(wantV, v[k]) && wantAt == at[k]
 			}
 			if same {
+				r.largest, r.last = largest, last
 				return largest, last, true
 			}
 		}

@@ -29,12 +29,14 @@ type rowLanes struct {
 	length  int // of a part; the last may be shorter
 	group   int // parts in a task
 	// extreme finds the element that all of a row fold to, where the computation chooses the largest or smallest and its position.
-	extreme  extremeRows
-	partial  []section
-	scratch  scratchPlan
-	loop     *parallelLoop
-	frames   sync.Pool
-	computed bool // by some producer
+	extreme extremeRows
+	// largest and last say which one, and which of equal ones its value is.
+	largest, last bool
+	partial       []section
+	scratch       scratchPlan
+	loop          *parallelLoop
+	frames        sync.Pool
+	computed      bool // by some producer
 	// axes, if not nil, are those of the operands in the order in which rows are folded: see [reduceLayout.turn]. Producers bring them into it.
 	axes []int
 }

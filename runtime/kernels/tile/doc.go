@@ -14,6 +14,7 @@
 //	gather.go   loading through a view
 //	columns.go  loading most columns of short rows at once
 //	pick.go     loading elements at computed offsets
+//	choice.go   comparing and choosing values, without instructions
 //	stages.go   programs that do, stage by stage
 //	ops.go      which loop computes an op; the other files hold the loops in Go
 //	vector.go   which loop of package vec replaces it

@@ -1791,6 +1791,16 @@ func greatestRunsU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Po
 //go:noescape
 func leastRunsU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumRunsI8AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsI8AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // greatestRunsS16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
@@ -1810,6 +1820,16 @@ func greatestRunsU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.P
 //
 //go:noescape
 func leastRunsU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsI16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsI16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestRunsS32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
@@ -1861,6 +1881,16 @@ func sumRunsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointe
 //go:noescape
 func sumPairsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// productRunsI32AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productPairsI32AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func productPairsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // greatestRunsS64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
@@ -1910,6 +1940,36 @@ func sumRunsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointe
 //
 //go:noescape
 func sumPairsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsI64AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productPairsI64AVX512 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func productPairsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsBf16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsBf16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsF16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsF16AVX512 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowAddF32AVX512 folds runs of n elements into one at d.
 //
@@ -4306,6 +4366,16 @@ func greatestRunsU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Poin
 //go:noescape
 func leastRunsU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// sumRunsI8AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsI8AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // greatestRunsS16AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
@@ -4325,6 +4395,16 @@ func greatestRunsU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Poi
 //
 //go:noescape
 func leastRunsU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsI16AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsI16AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // greatestRunsS32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
@@ -4376,6 +4456,16 @@ func sumRunsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //go:noescape
 func sumPairsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// productRunsI32AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productPairsI32AVX2 folds pairs of neighbours at a into n elements at d, a multiple of those in a vector.
+//
+//go:noescape
+func productPairsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // sumRunsI64AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
 //
 //go:noescape
@@ -4385,6 +4475,16 @@ func sumRunsI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer,
 //
 //go:noescape
 func sumPairsI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// sumRunsBf16AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func sumRunsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// productRunsBf16AVX2 folds runs of n elements at a, each onto the element at b, into those at d, the last of which is at c.
+//
+//go:noescape
+func productRunsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowAddF32AVX2 folds runs of n elements into one at d.
 //

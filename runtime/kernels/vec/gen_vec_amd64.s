@@ -32638,408 +32638,984 @@ groups:
 	RET
 
 // func greatestRunsS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·greatestRunsS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTB (AX), Z0
+	VPANDD       all32_ff<>+0(SB), Z0, Z0
+	VPORD        all32_80808000<>+0(SB), Z0, Z0
+	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTB (SI), Z0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Z1
-	VPMULLD      indices<>+0(SB), Z1, Z1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_80808080<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
 	LEAQ         -15(BX), BX
 	SHLQ         $0x04, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z6
 	XORQ    DI, DI
 
-element:
+word:
+	CMPQ       DI, SI
+	JGE        last
 	VPXORD     Z3, Z3, Z3
 	LEAQ       (DX)(DI*1), R8
 	KXNORW     K1, K1, K1
-	VPGATHERDD (R8)(Z1*1), K1, Z3
-	VPMAXSB    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
-	CMPQ       DI, SI
-	JGE        store
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPMAXSB    Z3, Z6, Z6
+	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD  $0x10, Z2, Z4
-	VPMAXSB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VPSRLD  $0x08, Z2, Z4
-	VPMAXSB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VPMOVDB Z2, (CX)
-	ADDQ    AX, DX
-	ADDQ    $+16, CX
-	JMP     group
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPMAXSB    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VPMAXSB    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x08, Z6, Z7
+	VPMAXSB    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPMOVDB    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+16, CX
+	JMP        group
 
 groups:
 	VZEROUPPER
 	RET
+
+DATA all32_ff<>+0(SB)/4, $0x000000ff
+DATA all32_ff<>+4(SB)/4, $0x000000ff
+DATA all32_ff<>+8(SB)/4, $0x000000ff
+DATA all32_ff<>+12(SB)/4, $0x000000ff
+DATA all32_ff<>+16(SB)/4, $0x000000ff
+DATA all32_ff<>+20(SB)/4, $0x000000ff
+DATA all32_ff<>+24(SB)/4, $0x000000ff
+DATA all32_ff<>+28(SB)/4, $0x000000ff
+DATA all32_ff<>+32(SB)/4, $0x000000ff
+DATA all32_ff<>+36(SB)/4, $0x000000ff
+DATA all32_ff<>+40(SB)/4, $0x000000ff
+DATA all32_ff<>+44(SB)/4, $0x000000ff
+DATA all32_ff<>+48(SB)/4, $0x000000ff
+DATA all32_ff<>+52(SB)/4, $0x000000ff
+DATA all32_ff<>+56(SB)/4, $0x000000ff
+DATA all32_ff<>+60(SB)/4, $0x000000ff
+GLOBL all32_ff<>(SB), RODATA|NOPTR, $64
+
+DATA all32_80808000<>+0(SB)/4, $0x80808000
+DATA all32_80808000<>+4(SB)/4, $0x80808000
+DATA all32_80808000<>+8(SB)/4, $0x80808000
+DATA all32_80808000<>+12(SB)/4, $0x80808000
+DATA all32_80808000<>+16(SB)/4, $0x80808000
+DATA all32_80808000<>+20(SB)/4, $0x80808000
+DATA all32_80808000<>+24(SB)/4, $0x80808000
+DATA all32_80808000<>+28(SB)/4, $0x80808000
+DATA all32_80808000<>+32(SB)/4, $0x80808000
+DATA all32_80808000<>+36(SB)/4, $0x80808000
+DATA all32_80808000<>+40(SB)/4, $0x80808000
+DATA all32_80808000<>+44(SB)/4, $0x80808000
+DATA all32_80808000<>+48(SB)/4, $0x80808000
+DATA all32_80808000<>+52(SB)/4, $0x80808000
+DATA all32_80808000<>+56(SB)/4, $0x80808000
+DATA all32_80808000<>+60(SB)/4, $0x80808000
+GLOBL all32_80808000<>(SB), RODATA|NOPTR, $64
 
 // func leastRunsS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·leastRunsS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTB (AX), Z0
+	VPANDD       all32_ff<>+0(SB), Z0, Z0
+	VPORD        all32_7f7f7f00<>+0(SB), Z0, Z0
+	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTB (SI), Z0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Z1
-	VPMULLD      indices<>+0(SB), Z1, Z1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_7f7f7f7f<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
 	LEAQ         -15(BX), BX
 	SHLQ         $0x04, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z6
 	XORQ    DI, DI
 
-element:
+word:
+	CMPQ       DI, SI
+	JGE        last
 	VPXORD     Z3, Z3, Z3
 	LEAQ       (DX)(DI*1), R8
 	KXNORW     K1, K1, K1
-	VPGATHERDD (R8)(Z1*1), K1, Z3
-	VPMINSB    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
-	CMPQ       DI, SI
-	JGE        store
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPMINSB    Z3, Z6, Z6
+	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD  $0x10, Z2, Z4
-	VPMINSB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VPSRLD  $0x08, Z2, Z4
-	VPMINSB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VPMOVDB Z2, (CX)
-	ADDQ    AX, DX
-	ADDQ    $+16, CX
-	JMP     group
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPMINSB    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VPMINSB    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x08, Z6, Z7
+	VPMINSB    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPMOVDB    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+16, CX
+	JMP        group
 
 groups:
 	VZEROUPPER
 	RET
 
+DATA all32_7f7f7f00<>+0(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+4(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+8(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+12(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+16(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+20(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+24(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+28(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+32(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+36(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+40(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+44(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+48(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+52(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+56(SB)/4, $0x7f7f7f00
+DATA all32_7f7f7f00<>+60(SB)/4, $0x7f7f7f00
+GLOBL all32_7f7f7f00<>(SB), RODATA|NOPTR, $64
+
 // func greatestRunsU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·greatestRunsU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTB (AX), Z0
+	VPANDD       all32_ff<>+0(SB), Z0, Z0
+	VPORD        all32_0<>+0(SB), Z0, Z0
+	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTB (SI), Z0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Z1
-	VPMULLD      indices<>+0(SB), Z1, Z1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_0<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
 	LEAQ         -15(BX), BX
 	SHLQ         $0x04, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z6
 	XORQ    DI, DI
 
-element:
+word:
+	CMPQ       DI, SI
+	JGE        last
 	VPXORD     Z3, Z3, Z3
 	LEAQ       (DX)(DI*1), R8
 	KXNORW     K1, K1, K1
-	VPGATHERDD (R8)(Z1*1), K1, Z3
-	VPMAXUB    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
-	CMPQ       DI, SI
-	JGE        store
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPMAXUB    Z3, Z6, Z6
+	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD  $0x10, Z2, Z4
-	VPMAXUB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VPSRLD  $0x08, Z2, Z4
-	VPMAXUB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VPMOVDB Z2, (CX)
-	ADDQ    AX, DX
-	ADDQ    $+16, CX
-	JMP     group
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPMAXUB    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VPMAXUB    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x08, Z6, Z7
+	VPMAXUB    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPMOVDB    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+16, CX
+	JMP        group
 
 groups:
 	VZEROUPPER
 	RET
 
 // func leastRunsU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·leastRunsU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTB (AX), Z0
+	VPANDD       all32_ff<>+0(SB), Z0, Z0
+	VPORD        all32_ffffff00<>+0(SB), Z0, Z0
+	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTB (SI), Z0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Z1
-	VPMULLD      indices<>+0(SB), Z1, Z1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_ffffffff<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
 	LEAQ         -15(BX), BX
 	SHLQ         $0x04, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z6
 	XORQ    DI, DI
 
-element:
+word:
+	CMPQ       DI, SI
+	JGE        last
 	VPXORD     Z3, Z3, Z3
 	LEAQ       (DX)(DI*1), R8
 	KXNORW     K1, K1, K1
-	VPGATHERDD (R8)(Z1*1), K1, Z3
-	VPMINUB    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
-	CMPQ       DI, SI
-	JGE        store
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPMINUB    Z3, Z6, Z6
+	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD  $0x10, Z2, Z4
-	VPMINUB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VPSRLD  $0x08, Z2, Z4
-	VPMINUB Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VPMOVDB Z2, (CX)
-	ADDQ    AX, DX
-	ADDQ    $+16, CX
-	JMP     group
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPMINUB    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VPMINUB    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x08, Z6, Z7
+	VPMINUB    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPMOVDB    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+16, CX
+	JMP        group
 
 groups:
 	VZEROUPPER
 	RET
+
+DATA all32_ffffff00<>+0(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+4(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+8(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+12(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+16(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+20(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+24(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+28(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+32(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+36(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+40(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+44(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+48(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+52(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+56(SB)/4, $0xffffff00
+DATA all32_ffffff00<>+60(SB)/4, $0xffffff00
+GLOBL all32_ffffff00<>(SB), RODATA|NOPTR, $64
+
+// func sumRunsI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·sumRunsI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTB (AX), Z0
+	VPANDD       all32_ff<>+0(SB), Z0, Z0
+	VPORD        all32_0<>+0(SB), Z0, Z0
+	VMOVAPS      Z0, Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_0<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
+	LEAQ         -15(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z6
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPADDB     Z3, Z6, Z6
+	VMOVAPS    Z6, Z6
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPADDB     Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VPADDB     Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x08, Z6, Z7
+	VPADDB     Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPMOVDB    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+16, CX
+	JMP        group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func productRunsI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·productRunsI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTB (AX), Z0
+	VPANDD       all32_ff<>+0(SB), Z0, Z0
+	VPORD        all32_1010100<>+0(SB), Z0, Z0
+	VMOVAPS      Z0, Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_1010101<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
+	LEAQ         -15(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z6
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPMULLW    Z3, Z6, Z7
+	VPANDD     all32_ff00ff<>+0(SB), Z7, Z7
+	VPSRLW     $0x08, Z6, Z6
+	VPSRLW     $0x08, Z3, Z8
+	VPMULLW    Z8, Z6, Z6
+	VPSLLW     $0x08, Z6, Z6
+	VPORD      Z6, Z7, Z6
+	VMOVAPS    Z6, Z6
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPMULLW    Z7, Z6, Z8
+	VPANDD     all32_ff00ff<>+0(SB), Z8, Z8
+	VPSRLW     $0x08, Z6, Z6
+	VPSRLW     $0x08, Z7, Z7
+	VPMULLW    Z7, Z6, Z6
+	VPSLLW     $0x08, Z6, Z6
+	VPORD      Z6, Z8, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VPMULLW    Z7, Z6, Z8
+	VPANDD     all32_ff00ff<>+0(SB), Z8, Z8
+	VPSRLW     $0x08, Z6, Z6
+	VPSRLW     $0x08, Z7, Z7
+	VPMULLW    Z7, Z6, Z6
+	VPSLLW     $0x08, Z6, Z6
+	VPORD      Z6, Z8, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x08, Z6, Z7
+	VPMULLW    Z7, Z6, Z8
+	VPANDD     all32_ff00ff<>+0(SB), Z8, Z8
+	VPSRLW     $0x08, Z6, Z6
+	VPSRLW     $0x08, Z7, Z7
+	VPMULLW    Z7, Z6, Z6
+	VPSLLW     $0x08, Z6, Z6
+	VPORD      Z6, Z8, Z6
+	VMOVAPS    Z6, Z6
+	VPMOVDB    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+16, CX
+	JMP        group
+
+groups:
+	VZEROUPPER
+	RET
+
+DATA all32_1010100<>+0(SB)/4, $0x01010100
+DATA all32_1010100<>+4(SB)/4, $0x01010100
+DATA all32_1010100<>+8(SB)/4, $0x01010100
+DATA all32_1010100<>+12(SB)/4, $0x01010100
+DATA all32_1010100<>+16(SB)/4, $0x01010100
+DATA all32_1010100<>+20(SB)/4, $0x01010100
+DATA all32_1010100<>+24(SB)/4, $0x01010100
+DATA all32_1010100<>+28(SB)/4, $0x01010100
+DATA all32_1010100<>+32(SB)/4, $0x01010100
+DATA all32_1010100<>+36(SB)/4, $0x01010100
+DATA all32_1010100<>+40(SB)/4, $0x01010100
+DATA all32_1010100<>+44(SB)/4, $0x01010100
+DATA all32_1010100<>+48(SB)/4, $0x01010100
+DATA all32_1010100<>+52(SB)/4, $0x01010100
+DATA all32_1010100<>+56(SB)/4, $0x01010100
+DATA all32_1010100<>+60(SB)/4, $0x01010100
+GLOBL all32_1010100<>(SB), RODATA|NOPTR, $64
+
+DATA all32_ff00ff<>+0(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+4(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+8(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+12(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+16(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+20(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+24(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+28(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+32(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+36(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+40(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+44(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+48(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+52(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+56(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+60(SB)/4, $0x00ff00ff
+GLOBL all32_ff00ff<>(SB), RODATA|NOPTR, $64
 
 // func greatestRunsS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·greatestRunsS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTW (AX), Z0
+	VPANDD       all32_ffff<>+0(SB), Z0, Z0
+	VPORD        all32_80000000<>+0(SB), Z0, Z0
+	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
 	ADDQ         AX, AX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTW (SI), Z0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Z1
-	VPMULLD      indices<>+0(SB), Z1, Z1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_80008000<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
 	LEAQ         -30(BX), BX
 	SHLQ         $0x04, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z6
 	XORQ    DI, DI
 
-element:
+word:
+	CMPQ       DI, SI
+	JGE        last
 	VPXORD     Z3, Z3, Z3
 	LEAQ       (DX)(DI*1), R8
 	KXNORW     K1, K1, K1
-	VPGATHERDD (R8)(Z1*1), K1, Z3
-	VPMAXSW    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
-	CMPQ       DI, SI
-	JGE        store
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPMAXSW    Z3, Z6, Z6
+	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD  $0x10, Z2, Z4
-	VPMAXSW Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VPMOVDW Z2, (CX)
-	ADDQ    AX, DX
-	ADDQ    $+32, CX
-	JMP     group
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPMAXSW    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VPMAXSW    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPMOVDW    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+32, CX
+	JMP        group
 
 groups:
 	VZEROUPPER
 	RET
+
+DATA all32_ffff<>+0(SB)/4, $0x0000ffff
+DATA all32_ffff<>+4(SB)/4, $0x0000ffff
+DATA all32_ffff<>+8(SB)/4, $0x0000ffff
+DATA all32_ffff<>+12(SB)/4, $0x0000ffff
+DATA all32_ffff<>+16(SB)/4, $0x0000ffff
+DATA all32_ffff<>+20(SB)/4, $0x0000ffff
+DATA all32_ffff<>+24(SB)/4, $0x0000ffff
+DATA all32_ffff<>+28(SB)/4, $0x0000ffff
+DATA all32_ffff<>+32(SB)/4, $0x0000ffff
+DATA all32_ffff<>+36(SB)/4, $0x0000ffff
+DATA all32_ffff<>+40(SB)/4, $0x0000ffff
+DATA all32_ffff<>+44(SB)/4, $0x0000ffff
+DATA all32_ffff<>+48(SB)/4, $0x0000ffff
+DATA all32_ffff<>+52(SB)/4, $0x0000ffff
+DATA all32_ffff<>+56(SB)/4, $0x0000ffff
+DATA all32_ffff<>+60(SB)/4, $0x0000ffff
+GLOBL all32_ffff<>(SB), RODATA|NOPTR, $64
 
 // func leastRunsS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·leastRunsS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTW (AX), Z0
+	VPANDD       all32_ffff<>+0(SB), Z0, Z0
+	VPORD        all32_7fff0000<>+0(SB), Z0, Z0
+	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
 	ADDQ         AX, AX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTW (SI), Z0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Z1
-	VPMULLD      indices<>+0(SB), Z1, Z1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_7fff7fff<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
 	LEAQ         -30(BX), BX
 	SHLQ         $0x04, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z6
 	XORQ    DI, DI
 
-element:
+word:
+	CMPQ       DI, SI
+	JGE        last
 	VPXORD     Z3, Z3, Z3
 	LEAQ       (DX)(DI*1), R8
 	KXNORW     K1, K1, K1
-	VPGATHERDD (R8)(Z1*1), K1, Z3
-	VPMINSW    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
-	CMPQ       DI, SI
-	JGE        store
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPMINSW    Z3, Z6, Z6
+	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD  $0x10, Z2, Z4
-	VPMINSW Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VPMOVDW Z2, (CX)
-	ADDQ    AX, DX
-	ADDQ    $+32, CX
-	JMP     group
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPMINSW    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VPMINSW    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPMOVDW    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+32, CX
+	JMP        group
 
 groups:
 	VZEROUPPER
 	RET
 
+DATA all32_7fff0000<>+0(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+4(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+8(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+12(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+16(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+20(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+24(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+28(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+32(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+36(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+40(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+44(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+48(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+52(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+56(SB)/4, $0x7fff0000
+DATA all32_7fff0000<>+60(SB)/4, $0x7fff0000
+GLOBL all32_7fff0000<>(SB), RODATA|NOPTR, $64
+
 // func greatestRunsU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·greatestRunsU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTW (AX), Z0
+	VPANDD       all32_ffff<>+0(SB), Z0, Z0
+	VPORD        all32_0<>+0(SB), Z0, Z0
+	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
 	ADDQ         AX, AX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTW (SI), Z0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Z1
-	VPMULLD      indices<>+0(SB), Z1, Z1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_0<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
 	LEAQ         -30(BX), BX
 	SHLQ         $0x04, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z6
 	XORQ    DI, DI
 
-element:
+word:
+	CMPQ       DI, SI
+	JGE        last
 	VPXORD     Z3, Z3, Z3
 	LEAQ       (DX)(DI*1), R8
 	KXNORW     K1, K1, K1
-	VPGATHERDD (R8)(Z1*1), K1, Z3
-	VPMAXUW    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
-	CMPQ       DI, SI
-	JGE        store
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPMAXUW    Z3, Z6, Z6
+	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD  $0x10, Z2, Z4
-	VPMAXUW Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VPMOVDW Z2, (CX)
-	ADDQ    AX, DX
-	ADDQ    $+32, CX
-	JMP     group
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPMAXUW    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VPMAXUW    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPMOVDW    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+32, CX
+	JMP        group
 
 groups:
 	VZEROUPPER
 	RET
 
 // func leastRunsU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·leastRunsU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTW (AX), Z0
+	VPANDD       all32_ffff<>+0(SB), Z0, Z0
+	VPORD        all32_ffff0000<>+0(SB), Z0, Z0
+	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
 	ADDQ         AX, AX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTW (SI), Z0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Z1
-	VPMULLD      indices<>+0(SB), Z1, Z1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_ffffffff<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
 	LEAQ         -30(BX), BX
 	SHLQ         $0x04, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z6
 	XORQ    DI, DI
 
-element:
+word:
+	CMPQ       DI, SI
+	JGE        last
 	VPXORD     Z3, Z3, Z3
 	LEAQ       (DX)(DI*1), R8
 	KXNORW     K1, K1, K1
-	VPGATHERDD (R8)(Z1*1), K1, Z3
-	VPMINUW    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
-	CMPQ       DI, SI
-	JGE        store
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPMINUW    Z3, Z6, Z6
+	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD  $0x10, Z2, Z4
-	VPMINUW Z4, Z2, Z2
-	VMOVAPS Z2, Z2
-	VPMOVDW Z2, (CX)
-	ADDQ    AX, DX
-	ADDQ    $+32, CX
-	JMP     group
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPMINUW    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VPMINUW    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPMOVDW    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func sumRunsI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·sumRunsI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTW (AX), Z0
+	VPANDD       all32_ffff<>+0(SB), Z0, Z0
+	VPORD        all32_0<>+0(SB), Z0, Z0
+	VMOVAPS      Z0, Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_0<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
+	LEAQ         -30(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z6
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPADDW     Z3, Z6, Z6
+	VMOVAPS    Z6, Z6
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPADDW     Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VPADDW     Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPMOVDW    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func productRunsI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·productRunsI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTW (AX), Z0
+	VPANDD       all32_ffff<>+0(SB), Z0, Z0
+	VPORD        all32_10000<>+0(SB), Z0, Z0
+	VMOVAPS      Z0, Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_10001<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
+	LEAQ         -30(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z6
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPMULLW    Z3, Z6, Z6
+	VMOVAPS    Z6, Z6
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPMULLW    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPSRLD     $0x10, Z6, Z7
+	VPMULLW    Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VPMOVDW    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+32, CX
+	JMP        group
 
 groups:
 	VZEROUPPER
@@ -34161,6 +34737,222 @@ pairs:
 	VZEROUPPER
 	RET
 
+// func productRunsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·productRunsI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Z1
+	VPMULLD      indices<>+0(SB), Z1, Z1
+	LEAQ         -60(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x04, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R10)(Z1*1), K1, Z3
+	VPMULLD    Z3, Z2, Z2
+	VMOVAPS    Z2, Z2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_1<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+16
+	JG           longer0
+	MOVQ         $+16, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs0:
+	PREFETCHT0 2048(DX)
+	VMOVUPS    Z1, Z2
+	VMOVUPS    (DX), K1, Z2
+	VPMULLD    Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VPMULLD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs0
+	JMP        done
+
+longer0:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer1
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs1:
+	VMOVUPS    (DX), Z2
+	VMOVUPS    Z1, Z3
+	VMOVUPS    64(DX), K1, Z3
+	VPMULLD    Z2, Z1, Z2
+	VPMULLD    Z3, Z1, Z3
+	VPMULLD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VPMULLD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+16, AX
+	CMPQ    AX, $+16
+	JG      longer2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPS    (DX), Z2
+	VMOVUPS    64(DX), Z3
+	VMOVUPS    Z1, Z4
+	VMOVUPS    128(DX), K1, Z4
+	VPMULLD    Z2, Z1, Z2
+	VPMULLD    Z3, Z1, Z3
+	VPMULLD    Z4, Z1, Z4
+	VPMULLD    Z4, Z2, Z2
+	VPMULLD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VPMULLD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPS    (DX), Z2
+	VMOVUPS    64(DX), Z3
+	VMOVUPS    128(DX), Z4
+	VMOVUPS    Z1, Z5
+	VMOVUPS    192(DX), K1, Z5
+	VPMULLD    Z2, Z1, Z2
+	VPMULLD    Z3, Z1, Z3
+	VPMULLD    Z4, Z1, Z4
+	VPMULLD    Z5, Z1, Z5
+	VPMULLD    Z4, Z2, Z2
+	VPMULLD    Z5, Z3, Z3
+	VPMULLD    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z3
+	VPMULLD    Z3, Z2, Z2
+	VPMULLD    Z2, Z0, Z2
+	VMOVSS     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+
+done:
+	VZEROUPPER
+	RET
+
+// func productPairsI32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·productPairsI32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPS even_lanes32<>+0(SB), Z0
+	VMOVUPS odd_lanes32<>+0(SB), Z1
+
+pairs:
+	VMOVUPS   (DX), Z2
+	VPERMT2PS 64(DX), Z0, Z2
+	VMOVUPS   (DX), Z3
+	VPERMT2PS 64(DX), Z1, Z3
+	VPMULLD   Z3, Z2, Z2
+	VMOVUPS   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+16, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
 // func greatestRunsS64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestRunsS64AVX512(SB), NOSPLIT, $0-40
@@ -35220,6 +36012,530 @@ pairs:
 	JNZ       pairs
 	VZEROUPPER
 	RET
+
+// func productRunsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·productRunsI64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -56(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPD Z0, Z2
+	XORQ    R9, R9
+
+element:
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(R9*1), R10
+	KXNORW     K1, K1, K1
+	VPGATHERDQ (R10)(Y1*1), K1, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VMOVAPD    Z2, Z2
+	ADDQ       $+8, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPD    Z2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPD      all64_1<>+0(SB), Z1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	CMPQ         AX, $+8
+	JG           longer0
+	MOVQ         $+8, DI
+	CMPQ         AX, DI
+	CMOVQLT      AX, DI
+	MOVQ         $-1, AX
+	BZHIQ        DI, AX, AX
+	KMOVQ        AX, K1
+
+runs0:
+	PREFETCHT0 2048(DX)
+	VMOVUPD    Z1, Z2
+	VMOVUPD    (DX), K1, Z2
+	VPMULLQ    Z2, Z1, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VPMULLQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs0
+	JMP        done
+
+longer0:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer1
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs1:
+	VMOVUPD    (DX), Z2
+	VMOVUPD    Z1, Z3
+	VMOVUPD    64(DX), K1, Z3
+	VPMULLQ    Z2, Z1, Z2
+	VPMULLQ    Z3, Z1, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VPMULLQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs2:
+	VMOVUPD    (DX), Z2
+	VMOVUPD    64(DX), Z3
+	VMOVUPD    Z1, Z4
+	VMOVUPD    128(DX), K1, Z4
+	VPMULLQ    Z2, Z1, Z2
+	VPMULLQ    Z3, Z1, Z3
+	VPMULLQ    Z4, Z1, Z4
+	VPMULLQ    Z4, Z2, Z2
+	VPMULLQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VPMULLQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+
+runs3:
+	VMOVUPD    (DX), Z2
+	VMOVUPD    64(DX), Z3
+	VMOVUPD    128(DX), Z4
+	VMOVUPD    Z1, Z5
+	VMOVUPD    192(DX), K1, Z5
+	VPMULLQ    Z2, Z1, Z2
+	VPMULLQ    Z3, Z1, Z3
+	VPMULLQ    Z4, Z1, Z4
+	VPMULLQ    Z5, Z1, Z5
+	VPMULLQ    Z4, Z2, Z2
+	VPMULLQ    Z5, Z3, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VSHUFF64X2 $0x4e, Z2, Z2, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VPERMILPD  $0x55, Z2, Z3
+	VPMULLQ    Z3, Z2, Z2
+	VPMULLQ    Z2, Z0, Z2
+	VMOVSD     X2, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+8, CX
+	CMPQ       CX, BX
+	JLE        runs3
+
+done:
+	VZEROUPPER
+	RET
+
+// func productPairsI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·productPairsI64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VMOVUPD even_lanes64<>+0(SB), Z0
+	VMOVUPD odd_lanes64<>+0(SB), Z1
+
+pairs:
+	VMOVUPD   (DX), Z2
+	VPERMT2PD 64(DX), Z0, Z2
+	VMOVUPD   (DX), Z3
+	VPERMT2PD 64(DX), Z1, Z3
+	VPMULLQ   Z3, Z2, Z2
+	VMOVUPD   Z2, (CX)
+	ADDQ      $+128, DX
+	ADDQ      $+64, CX
+	SUBQ      $+8, AX
+	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func sumRunsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·sumRunsBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VBROADCASTSS (AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_80008000<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
+	LEAQ         -60(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z6
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPSLLD     $0x10, Z3, Z7
+	VPANDD     all32_ffff0000<>+0(SB), Z3, Z8
+	VADDPS     Z7, Z6, Z6
+	VADDPS     Z8, Z6, Z6
+	VMOVAPS    Z6, Z6
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPSLLD     $0x10, Z7, Z8
+	VPANDD     all32_ffff0000<>+0(SB), Z7, Z7
+	VADDPS     Z8, Z6, Z6
+	VADDPS     Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VMOVUPS    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func productRunsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·productRunsBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VBROADCASTSS (AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_3f803f80<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
+	LEAQ         -60(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z6
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPSLLD     $0x10, Z3, Z7
+	VPANDD     all32_ffff0000<>+0(SB), Z3, Z8
+	VMULPS     Z7, Z6, Z6
+	VMULPS     Z8, Z6, Z6
+	VMOVAPS    Z6, Z6
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPSLLD     $0x10, Z7, Z8
+	VPANDD     all32_ffff0000<>+0(SB), Z7, Z7
+	VMULPS     Z8, Z6, Z6
+	VMULPS     Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VMOVUPS    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	VZEROUPPER
+	RET
+
+DATA all32_3f803f80<>+0(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+4(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+8(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+12(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+16(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+20(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+24(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+28(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+32(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+36(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+40(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+44(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+48(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+52(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+56(SB)/4, $0x3f803f80
+DATA all32_3f803f80<>+60(SB)/4, $0x3f803f80
+GLOBL all32_3f803f80<>(SB), RODATA|NOPTR, $64
+
+// func sumRunsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·sumRunsF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VBROADCASTSS (AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_80008000<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
+	LEAQ         -60(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z6
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPMOVDW    Z3, Y7
+	VCVTPH2PS  Y7, Z7
+	VPSRLD     $0x10, Z3, Z8
+	VPMOVDW    Z8, Y8
+	VCVTPH2PS  Y8, Z8
+	VADDPS     Z7, Z6, Z6
+	VADDPS     Z8, Z6, Z6
+	VMOVAPS    Z6, Z6
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPMOVDW    Z7, Y8
+	VCVTPH2PS  Y8, Z8
+	VPSRLD     $0x10, Z7, Z7
+	VPMOVDW    Z7, Y7
+	VCVTPH2PS  Y7, Z7
+	VADDPS     Z8, Z6, Z6
+	VADDPS     Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VMOVUPS    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func productRunsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·productRunsF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VBROADCASTSS (AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Z2
+	VPSLLD       X1, Z2, Z1
+	VPANDND      all32_3c003c00<>+0(SB), Z1, Z2
+	VMOVD        AX, X5
+	VPBROADCASTD X5, Z5
+	VPMULLD      indices<>+0(SB), Z5, Z5
+	LEAQ         -60(BX), BX
+	SHLQ         $0x04, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Z0, Z6
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXORD     Z3, Z3, Z3
+	LEAQ       (DX)(DI*1), R8
+	KXNORW     K1, K1, K1
+	VPGATHERDD (R8)(Z5*1), K1, Z3
+	VPMOVDW    Z3, Y7
+	VCVTPH2PS  Y7, Z7
+	VPSRLD     $0x10, Z3, Z8
+	VPMOVDW    Z8, Y8
+	VCVTPH2PS  Y8, Z8
+	VMULPS     Z7, Z6, Z6
+	VMULPS     Z8, Z6, Z6
+	VMOVAPS    Z6, Z6
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXORD     Z4, Z4, Z4
+	LEAQ       (DX)(SI*1), DI
+	KXNORW     K2, K2, K2
+	VPGATHERDD (DI)(Z5*1), K2, Z4
+	VPANDD     Z1, Z4, Z7
+	VPORD      Z2, Z7, Z7
+	VPMOVDW    Z7, Y8
+	VCVTPH2PS  Y8, Z8
+	VPSRLD     $0x10, Z7, Z7
+	VPMOVDW    Z7, Y7
+	VCVTPH2PS  Y7, Z7
+	VMULPS     Z8, Z6, Z6
+	VMULPS     Z7, Z6, Z6
+	VMOVAPS    Z6, Z6
+	VMOVUPS    Z6, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+64, CX
+	JMP        group
+
+groups:
+	VZEROUPPER
+	RET
+
+DATA all32_3c003c00<>+0(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+4(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+8(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+12(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+16(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+20(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+24(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+28(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+32(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+36(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+40(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+44(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+48(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+52(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+56(SB)/4, $0x3c003c00
+DATA all32_3c003c00<>+60(SB)/4, $0x3c003c00
+GLOBL all32_3c003c00<>(SB), RODATA|NOPTR, $64
 
 // func windowAddF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
@@ -66086,24 +67402,6 @@ done:
 	VZEROUPPER
 	RET
 
-DATA all32_ffff<>+0(SB)/4, $0x0000ffff
-DATA all32_ffff<>+4(SB)/4, $0x0000ffff
-DATA all32_ffff<>+8(SB)/4, $0x0000ffff
-DATA all32_ffff<>+12(SB)/4, $0x0000ffff
-DATA all32_ffff<>+16(SB)/4, $0x0000ffff
-DATA all32_ffff<>+20(SB)/4, $0x0000ffff
-DATA all32_ffff<>+24(SB)/4, $0x0000ffff
-DATA all32_ffff<>+28(SB)/4, $0x0000ffff
-DATA all32_ffff<>+32(SB)/4, $0x0000ffff
-DATA all32_ffff<>+36(SB)/4, $0x0000ffff
-DATA all32_ffff<>+40(SB)/4, $0x0000ffff
-DATA all32_ffff<>+44(SB)/4, $0x0000ffff
-DATA all32_ffff<>+48(SB)/4, $0x0000ffff
-DATA all32_ffff<>+52(SB)/4, $0x0000ffff
-DATA all32_ffff<>+56(SB)/4, $0x0000ffff
-DATA all32_ffff<>+60(SB)/4, $0x0000ffff
-GLOBL all32_ffff<>(SB), RODATA|NOPTR, $64
-
 DATA all32_47800000<>+0(SB)/4, $0x47800000
 DATA all32_47800000<>+4(SB)/4, $0x47800000
 DATA all32_47800000<>+8(SB)/4, $0x47800000
@@ -84040,52 +85338,69 @@ groups:
 	RET
 
 // func greatestRunsS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·greatestRunsS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTB (AX), Y0
+	VPAND        all32_ff<>+0(SB), Y0, Y0
+	VPOR         all32_80808000<>+0(SB), Y0, Y0
+	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTB (SI), Y0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Y1
-	VPMULLD      indices<>+0(SB), Y1, Y1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_80808080<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
 	LEAQ         -7(BX), BX
 	SHLQ         $0x03, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y4
 	XORQ    DI, DI
 
-element:
-	VPXOR      Y3, Y3, Y3
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
 	LEAQ       (DX)(DI*1), R8
-	VPCMPEQD   Y4, Y4, Y4
-	VPGATHERDD Y4, (R8)(Y1*1), Y3
-	VPMAXSB    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	CMPQ       DI, SI
-	JGE        store
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPMAXSB    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD       $0x10, Y2, Y3
-	VPMAXSB      Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
-	VPSRLD       $0x08, Y2, Y3
-	VPMAXSB      Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
-	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPUNPCKLDQ   X3, X2, X2
-	VMOVQ        X2, (CX)
+last:
+	VPXOR        Y5, Y5, Y5
+	LEAQ         (DX)(SI*1), DI
+	VPCMPEQD     Y6, Y6, Y6
+	VPGATHERDD   Y6, (DI)(Y3*1), Y5
+	VPAND        Y1, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPMAXSB      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x10, Y4, Y5
+	VPMAXSB      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x08, Y4, Y5
+	VPMAXSB      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPUNPCKLDQ   X5, X4, X4
+	VMOVQ        X4, (CX)
 	ADDQ         AX, DX
 	ADDQ         $+8, CX
 	JMP          group
@@ -84095,52 +85410,69 @@ groups:
 	RET
 
 // func leastRunsS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·leastRunsS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTB (AX), Y0
+	VPAND        all32_ff<>+0(SB), Y0, Y0
+	VPOR         all32_7f7f7f00<>+0(SB), Y0, Y0
+	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTB (SI), Y0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Y1
-	VPMULLD      indices<>+0(SB), Y1, Y1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_7f7f7f7f<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
 	LEAQ         -7(BX), BX
 	SHLQ         $0x03, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y4
 	XORQ    DI, DI
 
-element:
-	VPXOR      Y3, Y3, Y3
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
 	LEAQ       (DX)(DI*1), R8
-	VPCMPEQD   Y4, Y4, Y4
-	VPGATHERDD Y4, (R8)(Y1*1), Y3
-	VPMINSB    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	CMPQ       DI, SI
-	JGE        store
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPMINSB    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD       $0x10, Y2, Y3
-	VPMINSB      Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
-	VPSRLD       $0x08, Y2, Y3
-	VPMINSB      Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
-	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPUNPCKLDQ   X3, X2, X2
-	VMOVQ        X2, (CX)
+last:
+	VPXOR        Y5, Y5, Y5
+	LEAQ         (DX)(SI*1), DI
+	VPCMPEQD     Y6, Y6, Y6
+	VPGATHERDD   Y6, (DI)(Y3*1), Y5
+	VPAND        Y1, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPMINSB      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x10, Y4, Y5
+	VPMINSB      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x08, Y4, Y5
+	VPMINSB      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPUNPCKLDQ   X5, X4, X4
+	VMOVQ        X4, (CX)
 	ADDQ         AX, DX
 	ADDQ         $+8, CX
 	JMP          group
@@ -84150,52 +85482,69 @@ groups:
 	RET
 
 // func greatestRunsU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·greatestRunsU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTB (AX), Y0
+	VPAND        all32_ff<>+0(SB), Y0, Y0
+	VPOR         all32_0<>+0(SB), Y0, Y0
+	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTB (SI), Y0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Y1
-	VPMULLD      indices<>+0(SB), Y1, Y1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_0<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
 	LEAQ         -7(BX), BX
 	SHLQ         $0x03, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y4
 	XORQ    DI, DI
 
-element:
-	VPXOR      Y3, Y3, Y3
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
 	LEAQ       (DX)(DI*1), R8
-	VPCMPEQD   Y4, Y4, Y4
-	VPGATHERDD Y4, (R8)(Y1*1), Y3
-	VPMAXUB    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	CMPQ       DI, SI
-	JGE        store
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPMAXUB    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD       $0x10, Y2, Y3
-	VPMAXUB      Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
-	VPSRLD       $0x08, Y2, Y3
-	VPMAXUB      Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
-	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPUNPCKLDQ   X3, X2, X2
-	VMOVQ        X2, (CX)
+last:
+	VPXOR        Y5, Y5, Y5
+	LEAQ         (DX)(SI*1), DI
+	VPCMPEQD     Y6, Y6, Y6
+	VPGATHERDD   Y6, (DI)(Y3*1), Y5
+	VPAND        Y1, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPMAXUB      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x10, Y4, Y5
+	VPMAXUB      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x08, Y4, Y5
+	VPMAXUB      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPUNPCKLDQ   X5, X4, X4
+	VMOVQ        X4, (CX)
 	ADDQ         AX, DX
 	ADDQ         $+8, CX
 	JMP          group
@@ -84205,52 +85554,237 @@ groups:
 	RET
 
 // func leastRunsU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·leastRunsU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTB (AX), Y0
+	VPAND        all32_ff<>+0(SB), Y0, Y0
+	VPOR         all32_ffffff00<>+0(SB), Y0, Y0
+	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTB (SI), Y0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Y1
-	VPMULLD      indices<>+0(SB), Y1, Y1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_ffffffff<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
 	LEAQ         -7(BX), BX
 	SHLQ         $0x03, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y4
 	XORQ    DI, DI
 
-element:
-	VPXOR      Y3, Y3, Y3
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
 	LEAQ       (DX)(DI*1), R8
-	VPCMPEQD   Y4, Y4, Y4
-	VPGATHERDD Y4, (R8)(Y1*1), Y3
-	VPMINUB    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	CMPQ       DI, SI
-	JGE        store
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPMINUB    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD       $0x10, Y2, Y3
-	VPMINUB      Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
-	VPSRLD       $0x08, Y2, Y3
-	VPMINUB      Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
-	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPUNPCKLDQ   X3, X2, X2
-	VMOVQ        X2, (CX)
+last:
+	VPXOR        Y5, Y5, Y5
+	LEAQ         (DX)(SI*1), DI
+	VPCMPEQD     Y6, Y6, Y6
+	VPGATHERDD   Y6, (DI)(Y3*1), Y5
+	VPAND        Y1, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPMINUB      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x10, Y4, Y5
+	VPMINUB      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x08, Y4, Y5
+	VPMINUB      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPUNPCKLDQ   X5, X4, X4
+	VMOVQ        X4, (CX)
+	ADDQ         AX, DX
+	ADDQ         $+8, CX
+	JMP          group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func sumRunsI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·sumRunsI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTB (AX), Y0
+	VPAND        all32_ff<>+0(SB), Y0, Y0
+	VPOR         all32_0<>+0(SB), Y0, Y0
+	VMOVAPS      Y0, Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_0<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
+	LEAQ         -7(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPADDB     Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXOR        Y5, Y5, Y5
+	LEAQ         (DX)(SI*1), DI
+	VPCMPEQD     Y6, Y6, Y6
+	VPGATHERDD   Y6, (DI)(Y3*1), Y5
+	VPAND        Y1, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPADDB       Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x10, Y4, Y5
+	VPADDB       Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x08, Y4, Y5
+	VPADDB       Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPUNPCKLDQ   X5, X4, X4
+	VMOVQ        X4, (CX)
+	ADDQ         AX, DX
+	ADDQ         $+8, CX
+	JMP          group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func productRunsI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·productRunsI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTB (AX), Y0
+	VPAND        all32_ff<>+0(SB), Y0, Y0
+	VPOR         all32_1010100<>+0(SB), Y0, Y0
+	VMOVAPS      Y0, Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_1010101<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
+	LEAQ         -7(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPMULLW    Y5, Y4, Y6
+	VPAND      all32_ff00ff<>+0(SB), Y6, Y6
+	VPSRLW     $0x08, Y4, Y4
+	VPSRLW     $0x08, Y5, Y5
+	VPMULLW    Y5, Y4, Y4
+	VPSLLW     $0x08, Y4, Y4
+	VPOR       Y4, Y6, Y4
+	VMOVAPS    Y4, Y4
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXOR        Y5, Y5, Y5
+	LEAQ         (DX)(SI*1), DI
+	VPCMPEQD     Y6, Y6, Y6
+	VPGATHERDD   Y6, (DI)(Y3*1), Y5
+	VPAND        Y1, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPMULLW      Y5, Y4, Y6
+	VPAND        all32_ff00ff<>+0(SB), Y6, Y6
+	VPSRLW       $0x08, Y4, Y4
+	VPSRLW       $0x08, Y5, Y5
+	VPMULLW      Y5, Y4, Y4
+	VPSLLW       $0x08, Y4, Y4
+	VPOR         Y4, Y6, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x10, Y4, Y5
+	VPMULLW      Y5, Y4, Y6
+	VPAND        all32_ff00ff<>+0(SB), Y6, Y6
+	VPSRLW       $0x08, Y4, Y4
+	VPSRLW       $0x08, Y5, Y5
+	VPMULLW      Y5, Y4, Y4
+	VPSLLW       $0x08, Y4, Y4
+	VPOR         Y4, Y6, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x08, Y4, Y5
+	VPMULLW      Y5, Y4, Y6
+	VPAND        all32_ff00ff<>+0(SB), Y6, Y6
+	VPSRLW       $0x08, Y4, Y4
+	VPSRLW       $0x08, Y5, Y5
+	VPMULLW      Y5, Y4, Y4
+	VPSLLW       $0x08, Y4, Y4
+	VPOR         Y4, Y6, Y4
+	VMOVAPS      Y4, Y4
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPUNPCKLDQ   X5, X4, X4
+	VMOVQ        X4, (CX)
 	ADDQ         AX, DX
 	ADDQ         $+8, CX
 	JMP          group
@@ -84260,50 +85794,67 @@ groups:
 	RET
 
 // func greatestRunsS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·greatestRunsS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTW (AX), Y0
+	VPAND        all32_ffff<>+0(SB), Y0, Y0
+	VPOR         all32_80000000<>+0(SB), Y0, Y0
+	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
 	ADDQ         AX, AX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTW (SI), Y0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Y1
-	VPMULLD      indices<>+0(SB), Y1, Y1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_80008000<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
 	LEAQ         -14(BX), BX
 	SHLQ         $0x03, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y4
 	XORQ    DI, DI
 
-element:
-	VPXOR      Y3, Y3, Y3
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
 	LEAQ       (DX)(DI*1), R8
-	VPCMPEQD   Y4, Y4, Y4
-	VPGATHERDD Y4, (R8)(Y1*1), Y3
-	VPMAXSW    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	CMPQ       DI, SI
-	JGE        store
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPMAXSW    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD       $0x10, Y2, Y3
-	VPMAXSW      Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
-	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPUNPCKLQDQ  X3, X2, X2
-	VMOVDQU      X2, (CX)
+last:
+	VPXOR        Y5, Y5, Y5
+	LEAQ         (DX)(SI*1), DI
+	VPCMPEQD     Y6, Y6, Y6
+	VPGATHERDD   Y6, (DI)(Y3*1), Y5
+	VPAND        Y1, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPMAXSW      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x10, Y4, Y5
+	VPMAXSW      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPUNPCKLQDQ  X5, X4, X4
+	VMOVDQU      X4, (CX)
 	ADDQ         AX, DX
 	ADDQ         $+16, CX
 	JMP          group
@@ -84313,50 +85864,67 @@ groups:
 	RET
 
 // func leastRunsS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·leastRunsS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTW (AX), Y0
+	VPAND        all32_ffff<>+0(SB), Y0, Y0
+	VPOR         all32_7fff0000<>+0(SB), Y0, Y0
+	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
 	ADDQ         AX, AX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTW (SI), Y0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Y1
-	VPMULLD      indices<>+0(SB), Y1, Y1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_7fff7fff<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
 	LEAQ         -14(BX), BX
 	SHLQ         $0x03, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y4
 	XORQ    DI, DI
 
-element:
-	VPXOR      Y3, Y3, Y3
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
 	LEAQ       (DX)(DI*1), R8
-	VPCMPEQD   Y4, Y4, Y4
-	VPGATHERDD Y4, (R8)(Y1*1), Y3
-	VPMINSW    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	CMPQ       DI, SI
-	JGE        store
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPMINSW    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD       $0x10, Y2, Y3
-	VPMINSW      Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
-	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPUNPCKLQDQ  X3, X2, X2
-	VMOVDQU      X2, (CX)
+last:
+	VPXOR        Y5, Y5, Y5
+	LEAQ         (DX)(SI*1), DI
+	VPCMPEQD     Y6, Y6, Y6
+	VPGATHERDD   Y6, (DI)(Y3*1), Y5
+	VPAND        Y1, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPMINSW      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x10, Y4, Y5
+	VPMINSW      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPUNPCKLQDQ  X5, X4, X4
+	VMOVDQU      X4, (CX)
 	ADDQ         AX, DX
 	ADDQ         $+16, CX
 	JMP          group
@@ -84366,50 +85934,67 @@ groups:
 	RET
 
 // func greatestRunsU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·greatestRunsU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTW (AX), Y0
+	VPAND        all32_ffff<>+0(SB), Y0, Y0
+	VPOR         all32_0<>+0(SB), Y0, Y0
+	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
 	ADDQ         AX, AX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTW (SI), Y0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Y1
-	VPMULLD      indices<>+0(SB), Y1, Y1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_0<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
 	LEAQ         -14(BX), BX
 	SHLQ         $0x03, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y4
 	XORQ    DI, DI
 
-element:
-	VPXOR      Y3, Y3, Y3
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
 	LEAQ       (DX)(DI*1), R8
-	VPCMPEQD   Y4, Y4, Y4
-	VPGATHERDD Y4, (R8)(Y1*1), Y3
-	VPMAXUW    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	CMPQ       DI, SI
-	JGE        store
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPMAXUW    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD       $0x10, Y2, Y3
-	VPMAXUW      Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
-	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPUNPCKLQDQ  X3, X2, X2
-	VMOVDQU      X2, (CX)
+last:
+	VPXOR        Y5, Y5, Y5
+	LEAQ         (DX)(SI*1), DI
+	VPCMPEQD     Y6, Y6, Y6
+	VPGATHERDD   Y6, (DI)(Y3*1), Y5
+	VPAND        Y1, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPMAXUW      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x10, Y4, Y5
+	VPMAXUW      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPUNPCKLQDQ  X5, X4, X4
+	VMOVDQU      X4, (CX)
 	ADDQ         AX, DX
 	ADDQ         $+16, CX
 	JMP          group
@@ -84419,50 +86004,207 @@ groups:
 	RET
 
 // func leastRunsU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·leastRunsU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTW (AX), Y0
+	VPAND        all32_ffff<>+0(SB), Y0, Y0
+	VPOR         all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         c+32(FP), BX
 	ADDQ         AX, AX
-	MOVQ         b+24(FP), SI
-	VPBROADCASTW (SI), Y0
 	LEAQ         -4(AX), SI
-	VMOVD        AX, X1
-	VPBROADCASTD X1, Y1
-	VPMULLD      indices<>+0(SB), Y1, Y1
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_ffffffff<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
 	LEAQ         -14(BX), BX
 	SHLQ         $0x03, AX
 
 group:
 	CMPQ    CX, BX
 	JG      groups
-	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y4
 	XORQ    DI, DI
 
-element:
-	VPXOR      Y3, Y3, Y3
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
 	LEAQ       (DX)(DI*1), R8
-	VPCMPEQD   Y4, Y4, Y4
-	VPGATHERDD Y4, (R8)(Y1*1), Y3
-	VPMINUW    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	CMPQ       DI, SI
-	JGE        store
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPMINUW    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	JMP        element
+	JMP        word
 
-store:
-	VPSRLD       $0x10, Y2, Y3
-	VPMINUW      Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
-	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPUNPCKLQDQ  X3, X2, X2
-	VMOVDQU      X2, (CX)
+last:
+	VPXOR        Y5, Y5, Y5
+	LEAQ         (DX)(SI*1), DI
+	VPCMPEQD     Y6, Y6, Y6
+	VPGATHERDD   Y6, (DI)(Y3*1), Y5
+	VPAND        Y1, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPMINUW      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x10, Y4, Y5
+	VPMINUW      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPUNPCKLQDQ  X5, X4, X4
+	VMOVDQU      X4, (CX)
+	ADDQ         AX, DX
+	ADDQ         $+16, CX
+	JMP          group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func sumRunsI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·sumRunsI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTW (AX), Y0
+	VPAND        all32_ffff<>+0(SB), Y0, Y0
+	VPOR         all32_0<>+0(SB), Y0, Y0
+	VMOVAPS      Y0, Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_0<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
+	LEAQ         -14(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPADDW     Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXOR        Y5, Y5, Y5
+	LEAQ         (DX)(SI*1), DI
+	VPCMPEQD     Y6, Y6, Y6
+	VPGATHERDD   Y6, (DI)(Y3*1), Y5
+	VPAND        Y1, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPADDW       Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x10, Y4, Y5
+	VPADDW       Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPUNPCKLQDQ  X5, X4, X4
+	VMOVDQU      X4, (CX)
+	ADDQ         AX, DX
+	ADDQ         $+16, CX
+	JMP          group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func productRunsI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·productRunsI16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VPBROADCASTW (AX), Y0
+	VPAND        all32_ffff<>+0(SB), Y0, Y0
+	VPOR         all32_10000<>+0(SB), Y0, Y0
+	VMOVAPS      Y0, Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_10001<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
+	LEAQ         -14(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPMULLW    Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXOR        Y5, Y5, Y5
+	LEAQ         (DX)(SI*1), DI
+	VPCMPEQD     Y6, Y6, Y6
+	VPGATHERDD   Y6, (DI)(Y3*1), Y5
+	VPAND        Y1, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPMULLW      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSRLD       $0x10, Y4, Y5
+	VPMULLW      Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPUNPCKLQDQ  X5, X4, X4
+	VMOVDQU      X4, (CX)
 	ADDQ         AX, DX
 	ADDQ         $+16, CX
 	JMP          group
@@ -85511,6 +87253,214 @@ pairs:
 	VZEROUPPER
 	RET
 
+// func productRunsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·productRunsI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	CMPQ         AX, $+9
+	JG           along
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPMULLD      indices<>+0(SB), Y1, Y1
+	LEAQ         -28(BX), DI
+	MOVQ         SI, R8
+	SHLQ         $0x03, R8
+
+group:
+	CMPQ    CX, DI
+	JG      groups
+	VMOVUPS Y0, Y2
+	XORQ    R9, R9
+
+element:
+	VPXOR      Y3, Y3, Y3
+	LEAQ       (DX)(R9*1), R10
+	VPCMPEQD   Y4, Y4, Y4
+	VPGATHERDD Y4, (R10)(Y1*1), Y3
+	VPMULLD    Y3, Y2, Y2
+	VMOVAPS    Y2, Y2
+	ADDQ       $+4, R9
+	CMPQ       R9, SI
+	JLT        element
+	VMOVUPS    Y2, (CX)
+	ADDQ       R8, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	CMPQ CX, BX
+	JG   done
+
+along:
+	VMOVUPS      all32_1<>+0(SB), Y1
+	MOVQ         b+24(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	CMPQ         AX, $+8
+	JG           longer0
+	XORQ         R8, R8
+	MOVQ         $+8, DI
+	SUBQ         AX, DI
+	CMOVQLT      R8, DI
+	LEAQ         tail_masks<>+0(SB), AX
+	VMOVUPS      (AX)(DI*4), Y2
+
+runs0:
+	PREFETCHT0 2048(DX)
+	VMASKMOVPS (DX), Y2, Y3
+	VBLENDVPS  Y2, Y3, Y1, Y3
+	VPMULLD    Y3, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPMULLD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs0
+	JMP        done
+
+longer0:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer1
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs1:
+	VMOVUPS    (DX), Y3
+	VMASKMOVPS 32(DX), Y2, Y4
+	VBLENDVPS  Y2, Y4, Y1, Y4
+	VPMULLD    Y3, Y1, Y3
+	VPMULLD    Y4, Y1, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPMULLD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs1
+	JMP        done
+
+longer1:
+	SUBQ    $+8, AX
+	CMPQ    AX, $+8
+	JG      longer2
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs2:
+	VMOVUPS    (DX), Y3
+	VMOVUPS    32(DX), Y4
+	VMASKMOVPS 64(DX), Y2, Y5
+	VBLENDVPS  Y2, Y5, Y1, Y5
+	VPMULLD    Y3, Y1, Y3
+	VPMULLD    Y4, Y1, Y4
+	VPMULLD    Y5, Y1, Y5
+	VPMULLD    Y5, Y3, Y3
+	VPMULLD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPMULLD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs2
+	JMP        done
+
+longer2:
+	SUBQ    $+8, AX
+	XORQ    R8, R8
+	MOVQ    $+8, DI
+	SUBQ    AX, DI
+	CMOVQLT R8, DI
+	LEAQ    tail_masks<>+0(SB), AX
+	VMOVUPS (AX)(DI*4), Y2
+
+runs3:
+	VMOVUPS    (DX), Y3
+	VMOVUPS    32(DX), Y4
+	VMOVUPS    64(DX), Y5
+	VMASKMOVPS 96(DX), Y2, Y6
+	VBLENDVPS  Y2, Y6, Y1, Y6
+	VPMULLD    Y3, Y1, Y3
+	VPMULLD    Y4, Y1, Y4
+	VPMULLD    Y5, Y1, Y5
+	VPMULLD    Y6, Y1, Y6
+	VPMULLD    Y5, Y3, Y3
+	VPMULLD    Y6, Y4, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMULLD    Y4, Y3, Y3
+	VPMULLD    Y3, Y0, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       SI, DX
+	ADDQ       $+4, CX
+	CMPQ       CX, BX
+	JLE        runs3
+
+done:
+	VZEROUPPER
+	RET
+
+// func productPairsI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·productPairsI32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+
+pairs:
+	VMOVUPS (DX), Y0
+	VSHUFPS $0x88, 32(DX), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS (DX), Y1
+	VSHUFPS $0xdd, 32(DX), Y1, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VPMULLD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)
+	ADDQ    $+64, DX
+	ADDQ    $+32, CX
+	SUBQ    $+8, AX
+	JNZ     pairs
+	VZEROUPPER
+	RET
+
 // func sumRunsI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·sumRunsI64AVX2(SB), NOSPLIT, $0-40
@@ -85708,6 +87658,140 @@ pairs:
 	ADDQ      $+32, CX
 	SUBQ      $+4, AX
 	JNZ       pairs
+	VZEROUPPER
+	RET
+
+// func sumRunsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·sumRunsBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VBROADCASTSS (AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_80008000<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
+	LEAQ         -28(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPSLLD     $0x10, Y5, Y6
+	VPAND      all32_ffff0000<>+0(SB), Y5, Y5
+	VADDPS     Y6, Y4, Y4
+	VADDPS     Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXOR      Y5, Y5, Y5
+	LEAQ       (DX)(SI*1), DI
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (DI)(Y3*1), Y5
+	VPAND      Y1, Y5, Y5
+	VPOR       Y2, Y5, Y5
+	VPSLLD     $0x10, Y5, Y6
+	VPAND      all32_ffff0000<>+0(SB), Y5, Y5
+	VADDPS     Y6, Y4, Y4
+	VADDPS     Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    Y4, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
+	VZEROUPPER
+	RET
+
+// func productRunsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·productRunsBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         b+24(FP), AX
+	VBROADCASTSS (AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         c+32(FP), BX
+	ADDQ         AX, AX
+	LEAQ         -4(AX), SI
+	MOVQ         AX, DI
+	NEGQ         DI
+	ANDQ         $+3, DI
+	SHLQ         $0x03, DI
+	VMOVD        DI, X1
+	VMOVUPS      all32_ffffffff<>+0(SB), Y2
+	VPSLLD       X1, Y2, Y1
+	VPANDN       all32_3f803f80<>+0(SB), Y1, Y2
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	VPMULLD      indices<>+0(SB), Y3, Y3
+	LEAQ         -28(BX), BX
+	SHLQ         $0x03, AX
+
+group:
+	CMPQ    CX, BX
+	JG      groups
+	VMOVUPS Y0, Y4
+	XORQ    DI, DI
+
+word:
+	CMPQ       DI, SI
+	JGE        last
+	VPXOR      Y5, Y5, Y5
+	LEAQ       (DX)(DI*1), R8
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (R8)(Y3*1), Y5
+	VPSLLD     $0x10, Y5, Y6
+	VPAND      all32_ffff0000<>+0(SB), Y5, Y5
+	VMULPS     Y6, Y4, Y4
+	VMULPS     Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	ADDQ       $+4, DI
+	JMP        word
+
+last:
+	VPXOR      Y5, Y5, Y5
+	LEAQ       (DX)(SI*1), DI
+	VPCMPEQD   Y6, Y6, Y6
+	VPGATHERDD Y6, (DI)(Y3*1), Y5
+	VPAND      Y1, Y5, Y5
+	VPOR       Y2, Y5, Y5
+	VPSLLD     $0x10, Y5, Y6
+	VPAND      all32_ffff0000<>+0(SB), Y5, Y5
+	VMULPS     Y6, Y4, Y4
+	VMULPS     Y5, Y4, Y4
+	VMOVAPS    Y4, Y4
+	VMOVUPS    Y4, (CX)
+	ADDQ       AX, DX
+	ADDQ       $+32, CX
+	JMP        group
+
+groups:
 	VZEROUPPER
 	RET
 

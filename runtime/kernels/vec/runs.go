@@ -7,12 +7,13 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// vectorsOfRun is up to how many vectors long the runs of [FindFoldRuns] are: the number in package gen, which unrolls so many. Of elements of 8 and 16 bits, and of those
-// that are multiplied, which are folded beside other runs only, fewer are better.
+// vectorsOfRun is up to how many vectors long the runs of [FindFoldRuns] are: the number in package gen, which unrolls so many. Of elements of 8 and 16 bits, and of floats
+// that are multiplied, which are folded beside other runs only, other numbers are better.
 const (
 	vectorsOfRun = 4
 	narrowRun    = 64 // bytes
-	productRun   = 16
+	productRun   = 64
+	decodedRun   = 32
 )
 
 // FindFoldRuns returns what sets element i of y to the fold of first and run i of x, as the folding loop of an op in mode [FoldingRuns] folds it, and up to how many elements long
@@ -27,33 +28,56 @@ func FindFoldRuns[T Number](name Name, pair func(x, y T) T, short func(y, x []T,
 	if InUse() == AVX512 {
 		bytes = 64
 	}
-	call := func(y, x []T, run int, first *T) {
-		if len(y) > 0 {
-			k.loop(run, unsafe.Pointer(&y[0]), unsafe.Pointer(&x[:len(y)*run][0]), unsafe.Pointer(first), unsafe.Pointer(&y[len(y)-1]))
-		}
-	}
+	call := func(y, x []T, run int, first *T) { callRuns(k.loop, y, x, run, first) }
 	switch {
 	case size < 4:
 		longest = narrowRun / size
-	case name.Op == hlo.OpMultiply:
+	case name.Op == hlo.OpMultiply && name.Types[0].IsFloat():
 		longest = productRun
 	default:
 		return halved(name, bytes/size, pair, call), vectorsOfRun * bytes / size
 	}
-	const word = 4
-	beside := bytes / max(size, word)
-	return func(y, x []T, run int, first *T) {
+	return besideOthers(k.loop, bytes/max(size, wordBytes), short), longest
+}
+
+// FindDecodedRuns is [FindFoldRuns] for runs of bf16 or f16, whose elements are folded in order, as f32.
+func FindDecodedRuns(name Name, short func(y []float32, x []uint16, run int)) (fold func(y []float32, x []uint16, run int, first *float32), longest int) {
+	k := find(InUse(), name.In(FoldingRuns))
+	if k.loop == nil {
+		return nil, 0
+	}
+	beside := 8
+	if InUse() == AVX512 {
+		beside = 16
+	}
+	return besideOthers(k.loop, beside, short), decodedRun
+}
+
+// callRuns calls a loop for runs.
+func callRuns[T, S any](loop Loop, y []T, x []S, run int, first *T) {
+	if len(y) > 0 {
+		loop(run, unsafe.Pointer(&y[0]), unsafe.Pointer(&x[:len(y)*run][0]), unsafe.Pointer(first), unsafe.Pointer(&y[len(y)-1]))
+	}
+}
+
+// wordBytes is the size of the words that runs of narrow elements are.
+const wordBytes = 4
+
+// besideOthers folds runs by a loop that folds so many beside each other. The rest is short's, and so are runs shorter than a word.
+func besideOthers[T, S any](loop Loop, beside int, short func(y []T, x []S, run int)) func(y []T, x []S, run int, first *T) {
+	size := int(unsafe.Sizeof(*new(S)))
+	return func(y []T, x []S, run int, first *T) {
 		whole := len(y) / beside * beside
-		if run*size < word {
+		if run*size < wordBytes {
 			whole = 0
 		}
-		call(y[:whole], x, run, first)
+		callRuns(loop, y[:whole], x, run, first)
 		rest := y[whole:]
 		for i := range rest {
 			rest[i] = *first
 		}
 		short(rest, x[whole*run:], run)
-	}, longest
+	}
 }
 
 // Runs are halved some at a time, so that what is left lies in the nearest cache, and only if there are enough.

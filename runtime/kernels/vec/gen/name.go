@@ -51,7 +51,7 @@ var modes = map[string]struct{ op, mode string }{
 	"fold-and": {"and", "Folding"}, "fold-or": {"or", "Folding"}, "fold-xor": {"xor", "Folding"},
 	"sum-rows": {"add", "FoldingRows"}, "greatest-rows": {"maximum", "FoldingRows"}, "least-rows": {"minimum", "FoldingRows"},
 	"sum-runs": {"add", "FoldingRuns"}, "greatest-runs": {"maximum", "FoldingRuns"}, "least-runs": {"minimum", "FoldingRuns"}, "product-runs": {"multiply", "FoldingRuns"},
-	"sum-pairs": {"add", "FoldingPairs"}, "greatest-pairs": {"maximum", "FoldingPairs"}, "least-pairs": {"minimum", "FoldingPairs"},
+	"sum-pairs": {"add", "FoldingPairs"}, "greatest-pairs": {"maximum", "FoldingPairs"}, "least-pairs": {"minimum", "FoldingPairs"}, "product-pairs": {"multiply", "FoldingPairs"},
 	"window-add": {"add", "Windowed"}, "window-maximum": {"maximum", "Windowed"}, "window-minimum": {"minimum", "Windowed"},
 	"window-multiply": {"multiply", "Windowed"}, "window-and": {"and", "Windowed"}, "window-or": {"or", "Windowed"}, "window-xor": {"xor", "Windowed"},
 	"scatter-add": {"add", "Scattered"}, "scatter-multiply": {"multiply", "Scattered"}, "scatter-maximum": {"maximum", "Scattered"}, "scatter-minimum": {"minimum", "Scattered"},

@@ -40,18 +40,31 @@ func runFolds() (all []kernel) {
 			name, sign, instruction string
 			identity                uint64
 		}{
-			{"greatest", "s", "MAXS", top}, {"least", "s", "MINS", top - 1}, {"greatest", "u", "MAXU", 0}, {"least", "u", "MINU", ones}, {"sum", "i", "ADD", 0},
+			{"greatest", "s", "MAXS", top}, {"least", "s", "MINS", top - 1}, {"greatest", "u", "MAXU", 0}, {"least", "u", "MINU", ones}, {"sum", "i", "ADD", 0}, {"product", "i", "MULL", 1},
 		} {
-			switch typ := op.sign + typ; {
-			case lane < 4 && op.name != "sum":
-				add(op.name+runs+typ, lane, func(m *machine) { m.narrowBeside(integer(op.instruction)) })
-			case lane >= 4:
-				anyOrder(op.name, typ, lane, op.identity, integer(op.instruction))
-				for i := range 2 {
-					all[len(all)-1-i].wideOnly = lane == 8 && op.name != "sum"
-				}
+			typ, body := op.sign+typ, integer(op.instruction) // of signs, sums and products know none
+			if lane == 1 && op.name == "product" {
+				body = (*machine).multiplyBytes
+			}
+			if lane < 4 {
+				add(op.name+runs+typ, lane, func(m *machine) { m.narrowBeside(op.identity, body) })
+				continue
+			}
+			anyOrder(op.name, typ, lane, op.identity, body)
+			for i := range 2 {
+				all[len(all)-1-i].wideOnly = lane == 8 && op.name != "sum"
 			}
 		}
+	}
+	for _, typ := range []string{"bf16", "f16"} {
+		narrow := func(key string, identity float64, body func(m *machine, x vector, y operand.Op) vector) {
+			add(key+runs+typ, 4, func(m *machine) {
+				m.decodedBeside(typ, identity, func(m *machine, x, y vector) vector { return body(m, x, y) })
+			})
+			all[len(all)-1].wideOnly = typ == "f16"
+		}
+		narrow("sum", math.Copysign(0, -1), (*machine).add)
+		narrow("product", 1, (*machine).mul)
 	}
 	return all
 }
@@ -118,34 +131,89 @@ func (m *machine) reducePairs(body func(m *machine, x, y vector) vector) {
 	m.JNZ(operand.LabelRef("pairs"))
 }
 
-// narrowBeside is onlyBeside for elements of 8 or 16 bits of which it does not matter whether one is folded twice: runs of at least 32 bits are words, the last of
-// which may begin within the one before, and so are their results until the end.
-func (m *machine) narrowBeside(body func(m *machine, x, y vector) vector) {
+// narrowBeside is onlyBeside for elements of 8 or 16 bits: runs of at least 32 bits are words, and so are their results until the end. What they are folded onto is in one
+// element of each, and what changes nothing in the others.
+func (m *machine) narrowBeside(identity uint64, body func(m *machine, x, y vector) vector) {
 	words, size := m.as(4), m.lane
+	one, nothing := uint64(1)<<(8*size)-1, identity
+	for by := 8 * size; by < 32; by *= 2 {
+		nothing |= nothing << by
+	}
+	first := m.vector()
+	m.op("VPBROADCAST"+m.integerSuffix(), operand.Mem{Base: m.argument("b")}, first)
+	m.float("VMOVA", words.bits("OR", words.bits("AND", first, words.pattern(one)), words.pattern(nothing&^one)), first)
+	join := func(folded, word vector) vector { return body(m, folded, word) }
+	words.wordsBeside(size, size, nothing, first, join, func(folded vector, to operand.Mem) {
+		for by := 16; by >= 8*size; by /= 2 {
+			m.float("VMOVA", body(m, folded, words.shift("SRL", folded, by)), folded)
+		}
+		words.store(truncated(size), folded, to, nil)
+	})
+}
+
+// multiplyBytes multiplies those with even and with odd places in words.
+func (m *machine) multiplyBytes(x, y vector) vector {
+	w := m.as(2)
+	low := w.bits("AND", w.integer3("MULL", x, y), w.pattern(0xff))
+	high := w.shift("SLL", w.integer3("MULL", w.shift("SRL", x, 8), w.shift("SRL", y, 8)), 8)
+	return w.bits("OR", low, high)
+}
+
+// decodedBeside is onlyBeside for bf16 and f16, which are folded as f32.
+func (m *machine) decodedBeside(typ string, identity float64, body func(m *machine, x, y vector) vector) {
+	first := m.vector()
+	m.op("VBROADCASTSS", operand.Mem{Base: m.argument("b")}, first)
+	decode := func(word vector) (low, high vector) {
+		return m.shift("SLL", word, 16), m.bits("AND", word, m.pattern(0xffff0000))
+	}
+	code := uint64(math.Float32bits(float32(identity)) >> 16)
+	if typ == "f16" {
+		code = map[float64]uint64{0: 1 << 15, 1: 0x3c00}[identity]
+		half := func(word vector) vector {
+			codes, d := m.part(2), m.vector()
+			m.op("VPMOVDW", word, codes)
+			m.op("VCVTPH2PS", codes, d)
+			return d
+		}
+		decode = func(word vector) (low, high vector) { return half(word), half(m.shift("SRL", word, 16)) }
+	}
+	join := func(folded, word vector) vector {
+		low, high := decode(word)
+		return body(m, body(m, folded, low), high)
+	}
+	m.wordsBeside(2, 4, code|code<<16, first, join, func(folded vector, to operand.Mem) { m.store(elements(4), folded, to, nil) })
+}
+
+// wordsBeside folds as many runs of elements of a size as a vector has words at once, each word by word, into results of a size. The last word of a run may begin within the one
+// before: those of its elements that were folded are then such as change nothing, as those of a word that says so.
+func (m *machine) wordsBeside(size, result int, nothing uint64, first vector, join func(folded, word vector) vector, store func(folded vector, to operand.Mem)) {
 	n, d, x, last := m.argument("n"), m.argument("d"), m.argument("a"), m.argument("c")
 	for by := size; by > 1; by /= 2 {
 		m.ADDQ(n, n)
 	}
-	first := m.vector()
-	m.op("VPBROADCAST"+m.integerSuffix(), operand.Mem{Base: m.argument("b")}, first)
-	end := m.GP64()
+	end, over, by, keep := m.GP64(), m.GP64(), m.XMM(), m.vector()
 	m.LEAQ(operand.Mem{Base: n, Disp: -4}, end)
-	words.eachGroup(n, d, x, last, size, func(places vector) {
+	m.MOVQ(n, over)
+	m.NEGQ(over)
+	m.ANDQ(operand.I32(3), over)
+	m.SHLQ(operand.U8(3), over)
+	m.VMOVD(over.As32(), by)
+	ones := m.copyOf(m.pattern(1<<32 - 1))
+	m.op("VPSLLD", by, ones, keep)
+	instead := m.bits("ANDN", keep, m.pattern(nothing))
+	m.eachGroup(n, d, x, last, result, func(places vector) {
 		folded, k := m.copyOf(first), m.GP64()
+		set := func(v vector) { m.float("VMOVA", v, folded) }
 		m.XORQ(k, k)
-		m.Label("element")
-		m.float("VMOVA", body(m, folded, words.gathered(x, k, places)), folded)
+		m.Label("word")
 		m.CMPQ(k, end)
-		m.JGE(operand.LabelRef("store"))
+		m.JGE(operand.LabelRef("last"))
+		set(join(folded, m.gathered(x, k, places)))
 		m.ADDQ(operand.I32(4), k)
-		m.CMPQ(k, end)
-		m.CMOVQGT(end, k)
-		m.JMP(operand.LabelRef("element"))
-		m.Label("store")
-		for by := 16; by >= 8*size; by /= 2 {
-			m.float("VMOVA", body(m, folded, words.shift("SRL", folded, by)), folded)
-		}
-		words.store(truncated(size), folded, operand.Mem{Base: d}, nil)
+		m.JMP(operand.LabelRef("word"))
+		m.Label("last")
+		set(join(folded, m.bits("OR", m.bits("AND", m.gathered(x, end, places), keep), instead)))
+		store(folded, operand.Mem{Base: d})
 	})
 }
 
