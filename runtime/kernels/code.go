@@ -13,7 +13,7 @@ import (
 
 // tileCode writes a tile program point by point.
 func tileCode(p *tile.Program) scalar.Code {
-	if p.Len() > scalar.MostLanes {
+	if p.Len() > scalar.MostLanes || p.IsLong() {
 		return nil
 	}
 	return func(x *scalar.Site) bool {

@@ -41,6 +41,25 @@ func TestFoldsFew(t *testing.T) {
 	}
 }
 
+// TestLongFolds: a reduction that is a long program over a vector of results is one run of it, neither calls nor code element by element; on fewer results it is.
+func TestLongFolds(t *testing.T) {
+	choose := strings.ReplaceAll(argmax, "T[", "f32[")
+	for _, c := range []struct {
+		lanes, folded int
+		short         bool
+	}{{16, 16, false}, {11, 13, false}, {16, 2, true}, {8, 16, true}} {
+		text := "(f32[N], s32[N]) fusion(f32[K], f32[K,N], f32[]), kind=kInput, calls={ d = f32[K] parameter(0) x = f32[K,N] parameter(1) i = f32[] parameter(2) " +
+			"b = f32[K,N] broadcast(d), dimensions={0} y = f32[K,N] add(b, x) n = s32[K,N] iota(), iota_dimension=0 k = s32[] constant(0) " +
+			"ROOT r = (f32[N], s32[N]) reduce(y, n, i, k), dimensions={0}, to_apply=" + choose + " }"
+		text = strings.NewReplacer("K", fmt.Sprint(c.folded), "N]", fmt.Sprintf("%d]", c.lanes)).Replace(text)
+		onEveryPath(func() { kernelCase{text: text}.check(t) })
+		bound, ok := chooseFast(siteOf(t, text))
+		require.True(t, ok)
+		require.Equal(t, c.short, bound.Small != nil, text)
+		require.Equal(t, c.short, bound.Code != nil, text)
+	}
+}
+
 // TestArgmaxOfShortRows writes out rows of all lengths, of which the columns come one by one or together; and rows whose last columns are not there.
 func TestArgmaxOfShortRows(t *testing.T) {
 	onEveryPath(func() {

@@ -4,7 +4,27 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
+
+// TestSmallColumns: columns that are taken and replaced at an index, as loops over time steps do, are small calls as rows are.
+func TestSmallColumns(t *testing.T) {
+	for _, typ := range []string{"f32", "f64", "bf16", "u8", "c128"} {
+		for _, text := range []string{
+			"T[6,1] dynamic-slice(T[6,7], s32[], s32[]), dynamic_slice_sizes={6,1}",
+			"T[6,3] dynamic-slice(T[6,7], s64[], u32[]), dynamic_slice_sizes={6,3}",
+			"T[6,7] dynamic-update-slice(T[6,7], T[6,1], s32[], s32[])",
+			"T[4,6,7] dynamic-update-slice(T[4,6,7], T[4,1,7], s32[], s64[], s32[])",
+		} {
+			text = strings.ReplaceAll(text, "T[", typ+"[")
+			bound, ok := chooseFast(siteOf(t, text))
+			require.True(t, ok)
+			require.NotNil(t, bound.Small, text)
+			kernelCase{text: text}.check(t)
+		}
+	}
+}
 
 func TestMoves(t *testing.T) {
 	for _, typ := range []string{"pred", "bf16", "f32", "f64", "c64", "c128"} {

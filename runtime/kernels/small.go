@@ -54,23 +54,31 @@ func smallBox(b *box, to, i, from int) []runtime.SmallCall {
 	if b.bytes() == 0 || b.bytes() > smallBytes {
 		return nil
 	}
-	loop := runtime.CopyLoop(b.run)
-	if len(b.dims) > 0 {
-		dst, src := b.run, b.run // how far it reaches
-		for d, n := range b.dims {
-			if b.dst[d] < 0 || b.src[d] < 0 {
-				return nil
-			}
-			dst += (n - 1) * b.dst[d]
-			src += (n - 1) * b.src[d]
-		}
-		loop = func(_ int, d, a, _, _ unsafe.Pointer) {
-			b.copy(unsafe.Slice((*byte)(d), dst), unsafe.Slice((*byte)(a), src))
-		}
+	loop := b.loop()
+	if loop == nil {
+		return nil
 	}
 	x := smallInput(i)
 	x.Offset = from
 	return []runtime.SmallCall{{Loop: loop, N: b.run, D: runtime.Place{Kind: runtime.InOutput, Offset: to}, A: x}}
+}
+
+// loop copies the box, from its first element in a to that in d; nil for boxes that go back in memory.
+func (b *box) loop() runtime.Loop {
+	if len(b.dims) == 0 {
+		return runtime.CopyLoop(b.run)
+	}
+	dst, src := b.run, b.run // how far it reaches
+	for d, n := range b.dims {
+		if b.dst[d] < 0 || b.src[d] < 0 {
+			return nil
+		}
+		dst += (n - 1) * b.dst[d]
+		src += (n - 1) * b.src[d]
+	}
+	return func(_ int, d, a, _, _ unsafe.Pointer) {
+		b.copy(unsafe.Slice((*byte)(d), dst), unsafe.Slice((*byte)(a), src))
+	}
 }
 
 // smallFill repeats the element that is input i in output 0.
@@ -101,10 +109,18 @@ func (x *starts) start() (at runtime.Place, typ hlo.PrimitiveType, highest int64
 	return at, typ, highest, stride, ok
 }
 
-// isSmall reports whether a box is a few bytes that lie together.
-func (b *box) isSmall() bool { return len(b.dims) == 0 && b.run > 0 && b.run <= smallBytes }
+// isSmall reports whether a box is a few bytes: together, or a row of runs, as a column of a matrix is.
+func (b *box) isSmall() bool { return len(b.dims) <= 1 && b.bytes() > 0 && b.bytes() <= smallBytes }
 
-// smallSlice is a dynamic-slice with one moving index of a window that lies together.
+// together is how many bytes a box is, if they lie together, else 0.
+func (b *box) together() int {
+	if len(b.dims) > 0 {
+		return 0
+	}
+	return b.run
+}
+
+// smallSlice is a dynamic-slice with one moving index of a small window.
 func smallSlice(x *starts, b *box) []runtime.SmallCall {
 	at, typ, highest, stride, ok := x.start()
 	if !ok || !b.isSmall() {
@@ -113,18 +129,18 @@ func smallSlice(x *starts, b *box) []runtime.SmallCall {
 	var loop runtime.Loop
 	switch step := stride * b.width; typ {
 	case hlo.S32:
-		loop = sliceLoop[int32](b.run, highest, step)
+		loop = sliceLoop[int32](b, highest, step)
 	case hlo.U32:
-		loop = sliceLoop[uint32](b.run, highest, step)
+		loop = sliceLoop[uint32](b, highest, step)
 	case hlo.S64:
-		loop = sliceLoop[int64](b.run, highest, step)
+		loop = sliceLoop[int64](b, highest, step)
 	}
 	return []runtime.SmallCall{{Loop: loop, N: b.run, D: runtime.Place{Kind: runtime.InOutput}, A: smallInput(0), B: at}}
 }
 
-// sliceLoop copies n bytes to d from a, at the index in b.
-func sliceLoop[I int32 | uint32 | int64](bytes int, highest int64, step int) runtime.Loop {
-	switch bytes { // the usual sizes are one move
+// sliceLoop copies a box to d from a, at the index in b.
+func sliceLoop[I int32 | uint32 | int64](b *box, highest int64, step int) runtime.Loop {
+	switch b.together() { // the usual sizes are one move
 	case 4:
 		return sliceOne[I, [4]byte](highest, step)
 	case 8:
@@ -134,7 +150,7 @@ func sliceLoop[I int32 | uint32 | int64](bytes int, highest int64, step int) run
 	case 16:
 		return sliceOne[I, [16]byte](highest, step)
 	}
-	move := runtime.CopyLoop(bytes)
+	move := b.loop()
 	return func(n int, d, a, b, _ unsafe.Pointer) {
 		move(n, d, unsafe.Add(a, clampIndex(*(*I)(b), highest)*step), nil, nil)
 	}
@@ -146,7 +162,7 @@ func sliceOne[I int32 | uint32 | int64, T any](highest int64, step int) runtime.
 	}
 }
 
-// smallUpdate is a dynamic-update-slice with one moving index of a window that lies together. The array is copied if it is not updated
+// smallUpdate is a dynamic-update-slice with one moving index of a small window. The array is copied if it is not updated
 // in place.
 func smallUpdate(x *starts, b *box, bytes int) []runtime.SmallCall {
 	at, typ, highest, stride, ok := x.start()
@@ -156,18 +172,18 @@ func smallUpdate(x *starts, b *box, bytes int) []runtime.SmallCall {
 	var loop runtime.Loop
 	switch step := stride * b.width; typ {
 	case hlo.S32:
-		loop = updateLoop[int32](b.run, highest, step, bytes)
+		loop = updateLoop[int32](b, highest, step, bytes)
 	case hlo.U32:
-		loop = updateLoop[uint32](b.run, highest, step, bytes)
+		loop = updateLoop[uint32](b, highest, step, bytes)
 	case hlo.S64:
-		loop = updateLoop[int64](b.run, highest, step, bytes)
+		loop = updateLoop[int64](b, highest, step, bytes)
 	}
 	return []runtime.SmallCall{{Loop: loop, N: b.run, D: runtime.Place{Kind: runtime.InOutput}, A: smallInput(0), B: smallInput(1), C: at}}
 }
 
-// updateLoop copies n bytes from b over an array like a in d, at the index in c.
-func updateLoop[I int32 | uint32 | int64](run int, highest int64, step, bytes int) runtime.Loop {
-	switch run {
+// updateLoop copies a box from b over an array like a in d, at the index in c.
+func updateLoop[I int32 | uint32 | int64](b *box, highest int64, step, bytes int) runtime.Loop {
+	switch b.together() {
 	case 4:
 		return updateOne[I, [4]byte](highest, step, bytes)
 	case 8:
@@ -177,7 +193,7 @@ func updateLoop[I int32 | uint32 | int64](run int, highest int64, step, bytes in
 	case 16:
 		return updateOne[I, [16]byte](highest, step, bytes)
 	}
-	move := runtime.CopyLoop(run)
+	move := b.loop()
 	return func(n int, d, a, b, c unsafe.Pointer) {
 		if d != a {
 			copy(unsafe.Slice((*byte)(d), bytes), unsafe.Slice((*byte)(a), bytes))

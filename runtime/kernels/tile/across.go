@@ -78,6 +78,9 @@ func (p *Program) RunAcross(unit, column, n int, first []byte, b Buffers, v Visi
 	rows, row := int(p.space.Dims[last-1]), int(p.space.Dims[last])
 	f := p.begin(0, Size, b)
 	code := p.compiled(f, rows*n)
+	if code != nil && code.repeats {
+		p.repeatUniforms(f, b)
+	}
 	f.makeColumns()
 	for k := 0; k < rows; k += AcrossRows {
 		at, some := (unit*rows+k)*row+column, min(AcrossRows, rows-k)
@@ -180,6 +183,8 @@ func (p *Program) callAcross(c *nativeSteps, f *frame, at, bundles, rows, width,
 			f.slots[i] = element(p.in(b, l.arg), p.offset(&l.view, at), int(size))
 			f.strides[i] = l.view.Strides[last-1] * size
 			jumps[i] = l.view.Strides[last]*int64(width)*size - int64(rows)*f.strides[i]
+		case ofUniform:
+			f.slots[i], f.strides[i], jumps[i] = p.uniform(s.index, b), 0, 0
 		case ofFold:
 			f.slots[i], f.strides[i], jumps[i] = unsafe.Pointer(&f.chains[first*native.ChainBytes]), 0, native.ChainBytes
 		default:

@@ -73,6 +73,19 @@ func (l *load) bring(dst unsafe.Pointer, at, n int, data []byte, w *walk) {
 	}
 }
 
+// repeatUniforms fills the registers of elements that are the same everywhere, unless this run has done so.
+func (p *Program) repeatUniforms(f *frame, b Buffers) {
+	if f.repeated {
+		return
+	}
+	f.repeated = true
+	for i := range p.loads {
+		if l := &p.loads[i]; l.mode == uniform {
+			p.loadUniform(f, l, p.in(b, l.arg), f.most)
+		}
+	}
+}
+
 // loadUniform repeats one element n times, which is a whole tile unless the run is shorter: a scalar program fills one element.
 func (p *Program) loadUniform(f *frame, l *load, data []byte, n int) {
 	w := l.typ.ByteSize()

@@ -154,6 +154,13 @@ func (b *Builder) Iota(t hlo.PrimitiveType, view View) (Value, bool) {
 			return Value(i), true
 		}
 	}
+	if !isWide(t) && view.isUniform() {
+		var w walk
+		w.start(&b.space, &view, 0)
+		element := make([]byte, t.ByteSize())
+		fill(unsafe.Pointer(&element[0]), 1, &w, new(series))
+		return b.Constant(t, element), true
+	}
 	v := value{typ: t, def: -1, same: noValue, iota: &counter{view: view, fill: fill}}
 	if !isWide(t) {
 		return b.define(v), true

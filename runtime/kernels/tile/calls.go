@@ -3,6 +3,8 @@ package tile
 import (
 	"slices"
 	"unsafe"
+
+	"github.com/gohalo/halo/runtime/scalar"
 )
 
 // Call is one call of an inner loop, on places.
@@ -146,7 +148,7 @@ func (p *Program) calls() (calls []Call, at []Place, registers int, ok bool) {
 			calls = append(calls, Call{Loop: copyLoop(s.typ.ByteSize()), N: n, D: out, A: at[s.reg]})
 		}
 	}
-	return calls, at, len(slots) * room, n <= fewInCalls || len(calls)*(callCost+n/callElements)+max(0, gathers-freeGathers) <= wayToProgram
+	return calls, at, len(slots) * room, n <= fewInCalls && !p.IsLong() || len(calls)*(callCost+n/callElements)+max(0, gathers-freeGathers) <= wayToProgram
 }
 
 // What calls cost, in about half nanoseconds: each, and elements of it beyond what code takes for an op on one; gathering an element, beyond what the program takes. And
@@ -158,6 +160,13 @@ const (
 	wayToProgram = 220
 	fewInCalls   = 16
 )
+
+// IsLong reports whether a program on few elements has so many steps that vectors of them are worth the way to it: a reduction written out, as a rule. Element by element, and
+// call by call, its steps take many times as long.
+func (p *Program) IsLong() bool { return p.Len() > scalar.FewLanes && p.Len()*len(p.steps) > longWork }
+
+// longWork is the elements times steps from which on a program is long: those of one vector take as long as the way to the program by then.
+const longWork = 512
 
 // numbers are those of an iota.
 func (p *Program) numbers(o *counter) Place {

@@ -111,6 +111,9 @@ func (p *Program) RunRows(lo, hi int, b Buffers) {
 	}
 	f := p.begin(lo*n, hi*n, b)
 	code := p.compiled(f, (hi-lo)*n)
+	if code != nil && code.repeats {
+		p.repeatUniforms(f, b)
+	}
 	if p.byRuns {
 		p.foldShort(code, f, lo, hi, b)
 		p.pool.Put(f)

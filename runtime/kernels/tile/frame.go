@@ -21,6 +21,9 @@ type frame struct {
 	counted []int   // how many numbers of each counter that repeats itself are in its register, from where it begins
 	walk    walk    // of a counter, whose loop is a variable and would move it to the heap
 	series  *series // that counters work on
+	// Elements that are the same everywhere are repeated when the first tile of a run asks for them, as often as its largest tile takes them.
+	most     int
+	repeated bool
 	// What machine code is given: the pointers, how far they move from row to row and then what bundles add, and memory for its own use.
 	slots   []unsafe.Pointer
 	strides []int64
@@ -35,12 +38,7 @@ func (p *Program) begin(lo, hi int, b Buffers) *frame {
 	f := p.pool.Get().(*frame)
 	clear(f.filled)
 	clear(f.columns)
-	for i := range p.loads {
-		l := &p.loads[i]
-		if l.mode == uniform {
-			p.loadUniform(f, l, p.in(b, l.arg), min(Size, hi-lo))
-		}
-	}
+	f.most, f.repeated = min(Size, hi-lo), false
 	for _, t := range p.tables {
 		f.ptr[t.reg] = unsafe.Pointer(unsafe.SliceData(b.In(t.arg)))
 	}

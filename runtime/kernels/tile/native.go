@@ -24,6 +24,8 @@ type nativeSteps struct {
 	slots []slot
 	// rows is the length of rows if no load has to be brought into a register: many rows are one call.
 	rows int
+	// repeats says that registers are read which repeat an element.
+	repeats bool
 	// stages, if not nil, are all that there is: see stages.go.
 	stages []stage
 	// tables are the numbers of counters, each once: along a row, or one for each row.
@@ -44,6 +46,7 @@ const (
 	ofKept                     // where a load is that is brought into its register once for all rows
 	ofRegister                 // where a register is
 	ofRepeated                 // where one is that holds the same element everywhere
+	ofUniform                  // where that element is in the memory of a load
 	ofResult                   // where the one is that Visit shows
 	ofStore                    // the memory of a store
 	ofFold                     // chains
@@ -113,6 +116,8 @@ type nativeWriter struct {
 	known []bool
 	// imaginary, if not nil, are the imaginary parts of the complex numbers that registers hold: regs are the real ones.
 	imaginary []native.Value
+	// repeats says that elements which are the same everywhere are operands with as many copies in registers, as ops take them that work on wider lanes.
+	repeats bool
 }
 
 func (w *nativeWriter) set(reg int, v native.Value) { w.regs[reg], w.known[reg] = v, true }
@@ -154,6 +159,11 @@ func (p *Program) compile() (*nativeSteps, bool) {
 // them: what moves them does not tell them from other elements of 64 bits.
 func (p *Program) compileFor(rows int) (*nativeSteps, bool) {
 	c, ok := p.writer().compile(rows)
+	if !ok && slices.ContainsFunc(p.loads, func(l load) bool { return l.mode == uniform }) {
+		w := p.writer()
+		w.repeats = true
+		c, ok = w.compile(rows)
+	}
 	if !ok && slices.Contains(p.pairs, true) {
 		w := p.writer()
 		w.imaginary = make([]native.Value, len(p.regs))
@@ -240,8 +250,12 @@ func (w *nativeWriter) load(i, rows int) {
 	l := &w.p.loads[i]
 	kind := ofLoad
 	switch {
-	case l.mode == uniform:
+	case l.mode == uniform && (w.repeats || l.widen != nil || l.typ.IsComplex()):
 		w.fromRegister(l.reg, native.Repeated)
+		return
+	case l.mode == uniform:
+		w.code.slots = append(w.code.slots, slot{ofUniform, i})
+		w.input(l.reg, l.typ.ByteSize(), l.typ == hlo.PRED, native.Single)
 		return
 	case l.mode == gathered && rows == 0:
 		w.fromRegister(l.reg, native.Neighbours)
@@ -270,7 +284,7 @@ func (w *nativeWriter) load(i, rows int) {
 func (w *nativeWriter) fromRegister(reg int, along native.Along) {
 	kind := ofRegister
 	if along == native.Repeated {
-		kind = ofRepeated
+		kind, w.code.repeats = ofRepeated, true
 	}
 	w.code.slots = append(w.code.slots, slot{kind, reg})
 	w.input(reg, w.p.widths[reg], w.p.truth[reg], along)
@@ -322,6 +336,8 @@ func (p *Program) call(c *nativeSteps, f *frame, at, n int, b Buffers) {
 		case ofLoad:
 			l := &p.loads[s.index]
 			f.slots[i] = element(p.in(b, l.arg), int(l.view.Base)+at, l.typ.ByteSize())
+		case ofUniform:
+			f.slots[i] = p.uniform(s.index, b)
 		case ofStore:
 			s := &p.stores[s.index]
 			f.slots[i] = element(b.Out(s.out), at, s.typ.ByteSize())
@@ -330,6 +346,12 @@ func (p *Program) call(c *nativeSteps, f *frame, at, n int, b Buffers) {
 		}
 	}
 	c.Run(1, 1, n, f.slots, f.strides, f.space)
+}
+
+// uniform is where the only element is that a load sees.
+func (p *Program) uniform(load int, b Buffers) unsafe.Pointer {
+	l := &p.loads[load]
+	return element(p.in(b, l.arg), int(l.view.Base), l.typ.ByteSize())
 }
 
 // forCode makes room for what code is given.
@@ -398,6 +420,8 @@ func (p *Program) rest(c *nativeSteps, f *frame, at, done, n int, b Buffers) {
 			copyBytes(pad, unsafe.Add(f.ptr[s.index], done*size), n*size)
 		case ofRepeated:
 			f.slots[i] = f.ptr[s.index]
+		case ofUniform:
+			f.slots[i] = p.uniform(s.index, b)
 		}
 	}
 	c.Run(1, 1, c.Lanes, f.slots, f.strides, f.space)

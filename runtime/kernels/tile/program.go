@@ -148,6 +148,9 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 	}
 	f := p.begin(lo, hi, b)
 	code := p.compiled(f, hi-lo)
+	if code != nil && code.repeats {
+		p.repeatUniforms(f, b)
+	}
 	if p.plain && code == nil {
 		p.pool.Put(f)
 		p.runPlain(lo, hi, b)
@@ -177,6 +180,9 @@ func (p *Program) Visit(lo, hi int, b Buffers, v Visitor) {
 	}
 	f := p.begin(lo, hi, b)
 	code := p.compiled(f, hi-lo)
+	if code != nil && code.repeats {
+		p.repeatUniforms(f, b)
+	}
 	for at := lo; at < hi; {
 		n := p.next(at, hi)
 		p.piece(code, f, at, n, b)
@@ -265,6 +271,7 @@ func (p *Program) tile(f *frame, at, n int, b Buffers) {
 
 // bringTile makes pointers point to what belongs to a tile, and loads it where it is not to be left in memory.
 func (p *Program) bringTile(f *frame, at, n int, b Buffers) {
+	p.repeatUniforms(f, b)
 	for i := range p.stores {
 		if s := &p.stores[i]; s.direct || s.inPlace {
 			f.ptr[s.reg] = element(b.Out(s.out), at, s.typ.ByteSize())

@@ -154,6 +154,8 @@ func (p *Program) callShown(c *nativeSteps, f *frame, at, bundles, rows, n, to i
 			if p.loads[s.index].period == rows*n { // each bundle has the same
 				jumps[i] = -int64(rows) * f.strides[i]
 			}
+		case ofUniform:
+			f.slots[i], f.strides[i] = p.uniform(s.index, b), 0
 		case ofColumns:
 			f.slots[i], f.strides[i] = element(c.tables[s.index], at%c.rows, p.widths[p.counters[s.index].reg]), 0
 		case ofRows:

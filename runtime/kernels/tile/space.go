@@ -90,6 +90,11 @@ func (s Space) collapse(views []*View, apart int) Space {
 	return Space{dims}
 }
 
+// isUniform reports whether a view sees the same element from everywhere.
+func (v *View) isUniform() bool {
+	return v.Turns == nil && !slices.ContainsFunc(v.Strides, func(s int64) bool { return s != 0 })
+}
+
 // mode classifies a view of a collapsed space.
 func (s *Space) mode(v *View) loadMode {
 	lin, uni := true, true
