@@ -66,12 +66,16 @@ func choleskyColumns[T Number](a Matrix[T], n int) bool {
 // realColumns is choleskyColumns for real numbers: four rows at once, the sums of which do not wait for each other.
 func realColumns[T float32 | float64](a []T, stride, n int) bool {
 	for j := range n {
-		row := a[j*stride:][:j+1]
-		d, ok := pivotOf(row)
-		if !ok {
+		row := a[j*stride:][:j]
+		pivot := float64(a[j*stride+j])
+		for _, x := range row {
+			pivot -= float64(x * x)
+		}
+		if !isPivot(pivot) {
 			return false
 		}
-		row = row[:j]
+		d := T(math.Sqrt(pivot))
+		a[j*stride+j] = d
 		i := j + 1
 		for ; i+4 <= n; i += 4 {
 			r0, r1, r2, r3 := a[i*stride:][:j+1], a[(i+1)*stride:][:j+1], a[(i+2)*stride:][:j+1], a[(i+3)*stride:][:j+1]
@@ -103,9 +107,11 @@ func pivotOf[T Number](row []T) (T, bool) {
 	for _, x := range row[:j] {
 		pivot -= realPart(x * conjugate(x))
 	}
-	if !(pivot > 0) || math.IsInf(pivot, 1) {
+	if !isPivot(pivot) {
 		return 0, false
 	}
 	row[j] = Real[T](math.Sqrt(pivot))
 	return row[j], true
 }
+
+func isPivot(x float64) bool { return x > 0 && !math.IsInf(x, 1) }

@@ -263,6 +263,26 @@ func testLU[T Number](t *testing.T) {
 	}
 }
 
+func BenchmarkCholesky(b *testing.B) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{64, 256, 1024} {
+		b.Run(fmt.Sprintf("f32[%d,%[1]d]", n), func(b *testing.B) {
+			a, l := random[float32](rng, n*n), make([]float32, n*n)
+			for i := range n {
+				a[i*n+i] += float32(n)
+			}
+			var f Cholesky[float32]
+			b.ReportAllocs()
+			for b.Loop() {
+				copy(l, a)
+				if !f.Factor(Dense(l, n), n) {
+					b.Fatal("not positive definite")
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkLU(b *testing.B) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{64, 256, 1024} {

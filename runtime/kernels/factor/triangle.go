@@ -48,16 +48,29 @@ func (t *Triangle[T]) Pack(a Matrix[T], n int, unit bool) {
 		block := t.below[i*mr:][:mr*mr]
 		clear(block)
 		for c := range rows {
-			for r := c + 1; r < rows; r++ {
-				block[c*mr+r] = -a.get(i+r, i+c)
-			}
+			at := a.At + (i+c)*a.Row + (i+c)*a.Col
 			if !unit {
-				d, same := a.get(i+c, i+c), t.diag[(i+c)*nr:][:nr]
-				for j := range same {
-					same[j] = d
-				}
+				repeat(t.diag[(i+c)*nr:][:nr], a.Data[at])
+			}
+			for r := c + 1; r < rows; r++ {
+				at += a.Row
+				block[c*mr+r] = -a.Data[at]
 			}
 		}
+	}
+	if a.Conjugate {
+		Conjugate(t.below[:blocks*mr*mr])
+		if !unit {
+			Conjugate(t.diag[:n*nr])
+		}
+	}
+}
+
+// repeat fills a slice that is not empty with x.
+func repeat[T Number](all []T, x T) {
+	all[0] = x
+	for n := 1; n < len(all); n *= 2 {
+		copy(all[n:], all[:n])
 	}
 }
 
