@@ -152,12 +152,18 @@ const (
 	VPMOVDW
 	VPMOVQW
 	VPMOVQD
+	VPMULHW
+	VPMULHUW
 	VPMULLW
 	VPMULLD
 	VPMULLQ
 	VPROLVD
 	VPROLVQ
+	VPSLLW
 	VPSRLW
+	VPSLLVW
+	VPSRLVW
+	VPSRAVW
 	VPSRAD
 	VPSRAQ
 	VPSLLD
@@ -361,12 +367,18 @@ var vectorForms = [...]vectorForm{
 	VPMOVDW:       {"VPMOVDW", 2, 2, 0x33, 0, mr, 0},
 	VPMOVQW:       {"VPMOVQW", 2, 2, 0x34, 0, mr, 0},
 	VPMOVQD:       {"VPMOVQD", 2, 2, 0x35, 0, mr, 0},
+	VPMULHW:       {"VPMULHW", 1, 1, 0xE5, 0, rvm, 0},
+	VPMULHUW:      {"VPMULHUW", 1, 1, 0xE4, 0, rvm, 0},
 	VPMULLW:       {"VPMULLW", 1, 1, 0xD5, 0, rvm, 0},
 	VPMULLD:       {"VPMULLD", 2, 1, 0x40, 0, rvm, 0},
 	VPMULLQ:       {"VPMULLQ", 2, 1, 0x40, 1, rvm, 0},
 	VPROLVD:       {"VPROLVD", 2, 1, 0x15, 0, rvm, 0},
 	VPROLVQ:       {"VPROLVQ", 2, 1, 0x15, 1, rvm, 0},
+	VPSLLW:        {"VPSLLW", 1, 1, 0x71, 0, vmi, 6},
 	VPSRLW:        {"VPSRLW", 1, 1, 0x71, 0, vmi, 2},
+	VPSLLVW:       {"VPSLLVW", 2, 1, 0x12, 1, rvm, 0},
+	VPSRLVW:       {"VPSRLVW", 2, 1, 0x10, 1, rvm, 0},
+	VPSRAVW:       {"VPSRAVW", 2, 1, 0x11, 1, rvm, 0},
 	VPSRAD:        {"VPSRAD", 1, 1, 0x72, 0, vmi, 4},
 	VPSRAQ:        {"VPSRAQ", 1, 1, 0x72, 1, vmi, 4},
 	VPSLLD:        {"VPSLLD", 1, 1, 0x72, 0, vmi, 6},

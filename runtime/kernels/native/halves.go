@@ -131,8 +131,8 @@ func (a *assigner) beginHalves() {
 	}
 }
 
-// orderRegisters is how many registers inOrder needs, from the first one, where nothing stays beyond the body.
-const orderRegisters = 3
+// orderRegisters is how many registers inOrder needs, from the first one, where nothing stays beyond the body: behind them are two vectors of chains that are not in registers.
+const orderRegisters = 5
 
 // inOrder puts the chains of two vectors that were taken together in order. The registers of the body are free by then.
 func (a *assigner) inOrder(even, odd amd64.Reg) {
@@ -144,4 +144,22 @@ func (a *assigner) inOrder(even, odd amd64.Reg) {
 	a.c.Vector(&amd64.Vector{Op: amd64.VPERMT2PS, Wide: true, Bits: 512, D: amd64.R(even), X: numbers, Y: amd64.R(odd)})
 	a.c.Vector(&amd64.Vector{Op: amd64.VPERMT2PS, Wide: true, Bits: 512, D: amd64.R(d), X: numbers + 1, Y: amd64.R(odd)})
 	a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: true, Bits: 512, D: amd64.R(odd), Y: amd64.R(d)})
+}
+
+// orderChains puts the chains in memory of vectors that were taken together in order.
+func (a *assigner) orderChains() {
+	const even, odd = orderRegisters - 2, orderRegisters - 1
+	size := int32(a.bits() / 8)
+	for f := range a.b.folds {
+		p := a.chainsOf(f)
+		for at := int32(0); at < ChainBytes; at += 2 * size {
+			for _, back := range []bool{false, true} {
+				a.moveChain(amd64.M(p, at), even, back)
+				a.moveChain(amd64.M(p, at+size), odd, back)
+				if !back {
+					a.inOrder(even, odd)
+				}
+			}
+		}
+	}
 }

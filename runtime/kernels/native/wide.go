@@ -28,7 +28,7 @@ func (e *expansion) widened(a *assigner, spare *int) *wideLoop {
 		w.n /= 2
 	}
 	w.keepChains(a, spare)
-	if h := e.halves(); h != nil && w.n > 1 && !e.b.across && h.registers() <= *spare && w.chains == (len(e.b.folds) > 0) {
+	if h := e.halves(); h != nil && w.n > 1 && !e.b.across && h.registers() <= *spare {
 		*spare -= h.registers()
 		w.half = h
 	}
@@ -151,30 +151,41 @@ func (a *assigner) reserve(n int) amd64.Reg {
 	return free[n-1]
 }
 
-// moveChains brings chains into registers, or back.
+// moveChains brings chains into registers, or back. Those that stay in memory are put in order there.
 func (a *assigner) moveChains(back bool) {
+	if back && a.half != nil && a.chains == nil {
+		a.orderChains()
+	}
 	for f := range a.chains {
-		slot := a.b.folds[f].slot
-		p := regOther
-		if slot < len(pointers) {
-			p = pointers[slot]
-		} else {
-			a.c.Do(amd64.MOV, true, p, a.b.pointer(slot))
-		}
+		p := a.chainsOf(f)
 		if back && a.half != nil {
 			for i := amd64.Reg(0); i < amd64.Reg(ChainBytes*8/a.bits()); i += 2 {
 				a.inOrder(a.chains[f]+i, a.chains[f]+i+1)
 			}
 		}
 		for i := 0; i < ChainBytes; i += a.bits() / 8 {
-			m, r := amd64.M(p, int32(i)), a.chains[f]+amd64.Reg(i*8/a.bits())
-			if back {
-				a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: a.wide, Bits: a.bits(), D: m, Y: amd64.R(r)})
-			} else {
-				a.c.Vector(&amd64.Vector{Op: amd64.VMOVUPS, Wide: a.wide, Bits: a.bits(), D: amd64.R(r), Y: m})
-			}
+			a.moveChain(amd64.M(p, int32(i)), a.chains[f]+amd64.Reg(i*8/a.bits()), back)
 		}
 	}
+}
+
+// chainsOf is a register that points to the chains of fold f.
+func (a *assigner) chainsOf(f int) amd64.Reg {
+	slot := a.b.folds[f].slot
+	if slot < len(pointers) {
+		return pointers[slot]
+	}
+	a.c.Do(amd64.MOV, true, regOther, a.b.pointer(slot))
+	return regOther
+}
+
+// moveChain brings a vector of chains into a register, or back.
+func (a *assigner) moveChain(m amd64.Arg, r amd64.Reg, back bool) {
+	v := amd64.Vector{Op: amd64.VMOVUPS, Wide: a.wide, Bits: a.bits(), D: amd64.R(r), Y: m}
+	if back {
+		v.D, v.Y = v.Y, v.D
+	}
+	a.c.Vector(&v)
 }
 
 // onChain is an instruction that loads or stores a chain which is in a register: a vector that is loaded there is that register.

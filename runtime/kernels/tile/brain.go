@@ -90,15 +90,19 @@ func (b *Builder) roundStored(p *Program) {
 		if s.typ != hlo.BF16 || v.typ != s.typ || v.def < 0 {
 			continue
 		}
-		step := &b.steps[v.def]
 		switch {
 		case v.round == nil:
-			s.rounded = step.rounded || step.vector == roundName(s.typ)
+			s.rounded = b.steps[v.def].rounded || b.isRounded(Value(s.reg), s.typ)
 		case v.rounded != nil:
 			s.rounded = true
-			p.steps[v.def].stored = roundedName(step.op, s.typ)
+			p.steps[v.def].stored = roundedName(b.steps[v.def].op, s.typ)
 		}
 	}
+}
+
+// isRounded reports whether a step of its own has rounded v to narrow type t.
+func (b *Builder) isRounded(v Value, t hlo.PrimitiveType) bool {
+	return slices.ContainsFunc(b.steps, func(s buildStep) bool { return s.d == v && s.vector == roundName(t) })
 }
 
 // mixedLoop is the loop of that name if it reads or writes bf16, or nil.

@@ -25,6 +25,8 @@ type Builder struct {
 	across bool  // see [Builder.FoldAcross]
 	result Value // what Visit shows, or noValue
 	rows   int
+	// quotients are those by constants: see byconstant.go.
+	quotients map[[2]Value]Value
 }
 
 type value struct {
@@ -184,6 +186,9 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 			return 0, false
 		}
 		args, types = []Value{re}, []hlo.PrimitiveType{part}
+	}
+	if v, ok := b.byConstant(in.Opcode(), t, args); ok {
+		return v, true
 	}
 	o, ok := findOp(in, t, types)
 	if !ok {

@@ -20,6 +20,7 @@
 //	vector.go   which loop of package vec replaces it
 //	native.go   the machine code that replaces the steps; parts.go that of complex numbers
 //	single.go   programs of one op
+//	byconstant.go quotients and remainders by constants
 //	codes.go    programs that need no more of narrow floats than their codes
 //
 // A register of type f16, bf16 or an 8-bit float holds float32 numbers that the type can represent: every op computes in float32 and

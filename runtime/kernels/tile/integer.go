@@ -135,8 +135,19 @@ func integerBinary[T, S, U integer](op hlo.Opcode) loop {
 		return maximum[T]
 	case hlo.OpMinimum:
 		return minimum[T]
+	case hlo.OpMulhi:
+		return mulhi[T]()
 	}
 	return nil
+}
+
+// mulhi is the loop for upper halves of products of 8 and 16 bits, or nil.
+func mulhi[T integer]() loop {
+	bits := 8 * unsafe.Sizeof(T(0))
+	if bits > 16 {
+		return nil
+	}
+	return map2(func(x, y T) T { return T(int64(x) * int64(y) >> bits) })
 }
 
 func signedBinary[T signedInt, U unsignedInt](op hlo.Opcode) loop {

@@ -49,7 +49,7 @@ func remainder32(x, y float32) float32 {
 
 // isFloatRemainder reports whether a loop is of those that end where quotients are large.
 func isFloatRemainder(name vectors.Name) bool {
-	return name.Op == hlo.OpRemainder && name.Types[0].IsFloat()
+	return name.Op == hlo.OpRemainder && name.Types[0].IsFloat() && name.Mode == vectors.Elementwise
 }
 
 // remainders is the loop in assembly for remainders of floats. A vector in which it ends, and what is less than a vector, are left to Go.

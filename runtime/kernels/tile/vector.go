@@ -140,7 +140,7 @@ func vectorName(op hlo.Opcode, t hlo.PrimitiveType) vectors.Name {
 		return vectors.Name{}
 	}
 	switch op {
-	case hlo.OpMaximum, hlo.OpMinimum, hlo.OpAbs, hlo.OpSign, hlo.OpPower, hlo.OpDivide, hlo.OpRemainder:
+	case hlo.OpMaximum, hlo.OpMinimum, hlo.OpAbs, hlo.OpSign, hlo.OpPower, hlo.OpDivide, hlo.OpRemainder, hlo.OpMulhi:
 		return vectors.Of(op, t)
 	}
 	return vectors.Of(op, vectors.Unsigned(t))

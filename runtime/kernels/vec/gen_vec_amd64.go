@@ -686,25 +686,25 @@ func countLeadingZerosI64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b uns
 //go:noescape
 func shiftLeftI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// shiftRightLogicalI8AVX512 shifts zeros in from the left.
-//
-//go:noescape
-func shiftRightLogicalI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// shiftRightArithmeticI8AVX512 shifts signs in from the left.
-//
-//go:noescape
-func shiftRightArithmeticI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // shiftLeftI16AVX512 shifts a left by b; amounts as large as the type give 0.
 //
 //go:noescape
 func shiftLeftI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// shiftRightLogicalI8AVX512 shifts zeros in from the left.
+//
+//go:noescape
+func shiftRightLogicalI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // shiftRightLogicalI16AVX512 shifts zeros in from the left.
 //
 //go:noescape
 func shiftRightLogicalI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftRightArithmeticI8AVX512 shifts signs in from the left.
+//
+//go:noescape
+func shiftRightArithmeticI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // shiftRightArithmeticI16AVX512 shifts signs in from the left.
 //
@@ -715,6 +715,26 @@ func shiftRightArithmeticI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b 
 //
 //go:noescape
 func multiplyI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// mulhiS8AVX512 sets d to the upper half of a·b.
+//
+//go:noescape
+func mulhiS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// mulhiS16AVX512 sets d to the upper half of a·b.
+//
+//go:noescape
+func mulhiS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// mulhiU8AVX512 sets d to the upper half of a·b.
+//
+//go:noescape
+func mulhiU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// mulhiU16AVX512 sets d to the upper half of a·b.
+//
+//go:noescape
+func mulhiU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // powerS8AVX512 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
 //
@@ -845,6 +865,16 @@ func remainderF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Poin
 //
 //go:noescape
 func remainderF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderByPowerF32AVX512 sets d to what is left of a divided by b, a power of two from 1 on whose reciprocal is c: quotient, product and difference are exact.
+//
+//go:noescape
+func remainderByPowerF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderByPowerF64AVX512 sets d to what is left of a divided by b, a power of two from 1 on whose reciprocal is c: quotient, product and difference are exact.
+//
+//go:noescape
+func remainderByPowerF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // select8AVX512 sets d to b where a is set, else to c.
 //
@@ -3411,25 +3441,25 @@ func countLeadingZerosI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsaf
 //go:noescape
 func shiftLeftI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
-// shiftRightLogicalI8AVX2 shifts zeros in from the left.
-//
-//go:noescape
-func shiftRightLogicalI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
-// shiftRightArithmeticI8AVX2 shifts signs in from the left.
-//
-//go:noescape
-func shiftRightArithmeticI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-
 // shiftLeftI16AVX2 shifts a left by b; amounts as large as the type give 0.
 //
 //go:noescape
 func shiftLeftI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// shiftRightLogicalI8AVX2 shifts zeros in from the left.
+//
+//go:noescape
+func shiftRightLogicalI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // shiftRightLogicalI16AVX2 shifts zeros in from the left.
 //
 //go:noescape
 func shiftRightLogicalI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// shiftRightArithmeticI8AVX2 shifts signs in from the left.
+//
+//go:noescape
+func shiftRightArithmeticI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // shiftRightArithmeticI16AVX2 shifts signs in from the left.
 //
@@ -3440,6 +3470,26 @@ func shiftRightArithmeticI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b un
 //
 //go:noescape
 func multiplyI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// mulhiS8AVX2 sets d to the upper half of a·b.
+//
+//go:noescape
+func mulhiS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// mulhiS16AVX2 sets d to the upper half of a·b.
+//
+//go:noescape
+func mulhiS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// mulhiU8AVX2 sets d to the upper half of a·b.
+//
+//go:noescape
+func mulhiU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// mulhiU16AVX2 sets d to the upper half of a·b.
+//
+//go:noescape
+func mulhiU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // powerS8AVX2 sets d to a to the power b, modulo 2^n; of negative powers only those of 1 are not 0.
 //
@@ -3530,6 +3580,16 @@ func remainderF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointe
 //
 //go:noescape
 func remainderF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderByPowerF32AVX2 sets d to what is left of a divided by b, a power of two from 1 on whose reciprocal is c: quotient, product and difference are exact.
+//
+//go:noescape
+func remainderByPowerF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// remainderByPowerF64AVX2 sets d to what is left of a divided by b, a power of two from 1 on whose reciprocal is c: quotient, product and difference are exact.
+//
+//go:noescape
+func remainderByPowerF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // select8AVX2 sets d to b where a is set, else to c.
 //

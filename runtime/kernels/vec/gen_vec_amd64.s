@@ -7136,277 +7136,101 @@ TEXT ·shiftLeftI8AVX512(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ b+24(FP), BX
 	XORQ SI, SI
-	CMPQ AX, $+32
+	CMPQ AX, $+128
 	JLT  rest
 
 many:
-	VPMOVZXBD (DX)(SI*1), Z0
-	VPMOVZXBD (BX)(SI*1), Z1
-	VPSLLVD   Z1, Z0, Z0
-	VPMOVDB   Z0, (CX)(SI*1)
-	VPMOVZXBD 16(DX)(SI*1), Z0
-	VPMOVZXBD 16(BX)(SI*1), Z1
-	VPSLLVD   Z1, Z0, Z0
-	VPMOVDB   Z0, 16(CX)(SI*1)
-	ADDQ      $+32, SI
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
+	VMOVDQU8 (DX)(SI*1), Z0
+	VMOVDQU8 (BX)(SI*1), Z1
+	VPANDD   all32_ff00ff<>+0(SB), Z1, Z2
+	VPSRLW   $0x08, Z1, Z1
+	VPANDD   all32_ff00ff00<>+0(SB), Z0, Z3
+	VPSLLVW  Z1, Z3, Z1
+	VPSLLVW  Z2, Z0, Z0
+	VPANDD   all32_ff00ff<>+0(SB), Z0, Z0
+	VPORD    Z0, Z1, Z0
+	VMOVDQU8 Z0, (CX)(SI*1)
+	VMOVDQU8 64(DX)(SI*1), Z0
+	VMOVDQU8 64(BX)(SI*1), Z1
+	VPANDD   all32_ff00ff<>+0(SB), Z1, Z2
+	VPSRLW   $0x08, Z1, Z1
+	VPANDD   all32_ff00ff00<>+0(SB), Z0, Z3
+	VPSLLVW  Z1, Z3, Z1
+	VPSLLVW  Z2, Z0, Z0
+	VPANDD   all32_ff00ff<>+0(SB), Z0, Z0
+	VPORD    Z0, Z1, Z0
+	VMOVDQU8 Z0, 64(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	CMPQ     AX, $+128
+	JGE      many
 
 rest:
-	TESTQ       AX, AX
-	JLE         done
-	MOVQ        $+16, R8
-	CMPQ        AX, R8
-	CMOVQLT     AX, R8
-	MOVQ        $-1, DI
-	BZHIQ       R8, DI, DI
-	KMOVQ       DI, K1
-	VPMOVZXBD.Z (DX)(SI*1), K1, Z0
-	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
-	VPSLLVD     Z1, Z0, Z0
-	VPMOVDB     Z0, K1, (CX)(SI*1)
-	ADDQ        $+16, SI
-	SUBQ        $+16, AX
-	JMP         rest
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
+	MOVQ       $-1, DI
+	BZHIQ      R8, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPANDD     all32_ff00ff<>+0(SB), Z1, Z2
+	VPSRLW     $0x08, Z1, Z1
+	VPANDD     all32_ff00ff00<>+0(SB), Z0, Z3
+	VPSLLVW    Z1, Z3, Z1
+	VPSLLVW    Z2, Z0, Z0
+	VPANDD     all32_ff00ff<>+0(SB), Z0, Z0
+	VPORD      Z0, Z1, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JMP        rest
 
 done:
 	VZEROUPPER
 	RET
 
-// func shiftRightLogicalI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·shiftRightLogicalI8AVX512(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	MOVQ b+24(FP), BX
-	XORQ SI, SI
-	CMPQ AX, $+32
-	JLT  rest
+DATA all32_ff00ff<>+0(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+4(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+8(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+12(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+16(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+20(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+24(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+28(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+32(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+36(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+40(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+44(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+48(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+52(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+56(SB)/4, $0x00ff00ff
+DATA all32_ff00ff<>+60(SB)/4, $0x00ff00ff
+GLOBL all32_ff00ff<>(SB), RODATA|NOPTR, $64
 
-many:
-	VPMOVZXBD (DX)(SI*1), Z0
-	VPMOVZXBD (BX)(SI*1), Z1
-	VPSRLVD   Z1, Z0, Z0
-	VPMOVDB   Z0, (CX)(SI*1)
-	VPMOVZXBD 16(DX)(SI*1), Z0
-	VPMOVZXBD 16(BX)(SI*1), Z1
-	VPSRLVD   Z1, Z0, Z0
-	VPMOVDB   Z0, 16(CX)(SI*1)
-	ADDQ      $+32, SI
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
-
-rest:
-	TESTQ       AX, AX
-	JLE         done
-	MOVQ        $+16, R8
-	CMPQ        AX, R8
-	CMOVQLT     AX, R8
-	MOVQ        $-1, DI
-	BZHIQ       R8, DI, DI
-	KMOVQ       DI, K1
-	VPMOVZXBD.Z (DX)(SI*1), K1, Z0
-	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
-	VPSRLVD     Z1, Z0, Z0
-	VPMOVDB     Z0, K1, (CX)(SI*1)
-	ADDQ        $+16, SI
-	SUBQ        $+16, AX
-	JMP         rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func shiftRightArithmeticI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·shiftRightArithmeticI8AVX512(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	MOVQ b+24(FP), BX
-	XORQ SI, SI
-	CMPQ AX, $+32
-	JLT  rest
-
-many:
-	VPMOVSXBD (DX)(SI*1), Z0
-	VPMOVZXBD (BX)(SI*1), Z1
-	VPSRAVD   Z1, Z0, Z0
-	VPMOVDB   Z0, (CX)(SI*1)
-	VPMOVSXBD 16(DX)(SI*1), Z0
-	VPMOVZXBD 16(BX)(SI*1), Z1
-	VPSRAVD   Z1, Z0, Z0
-	VPMOVDB   Z0, 16(CX)(SI*1)
-	ADDQ      $+32, SI
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
-
-rest:
-	TESTQ       AX, AX
-	JLE         done
-	MOVQ        $+16, R8
-	CMPQ        AX, R8
-	CMOVQLT     AX, R8
-	MOVQ        $-1, DI
-	BZHIQ       R8, DI, DI
-	KMOVQ       DI, K1
-	VPMOVSXBD.Z (DX)(SI*1), K1, Z0
-	VPMOVZXBD.Z (BX)(SI*1), K1, Z1
-	VPSRAVD     Z1, Z0, Z0
-	VPMOVDB     Z0, K1, (CX)(SI*1)
-	ADDQ        $+16, SI
-	SUBQ        $+16, AX
-	JMP         rest
-
-done:
-	VZEROUPPER
-	RET
+DATA all32_ff00ff00<>+0(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+4(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+8(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+12(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+16(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+20(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+24(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+28(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+32(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+36(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+40(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+44(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+48(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+52(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+56(SB)/4, $0xff00ff00
+DATA all32_ff00ff00<>+60(SB)/4, $0xff00ff00
+GLOBL all32_ff00ff00<>(SB), RODATA|NOPTR, $64
 
 // func shiftLeftI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·shiftLeftI16AVX512(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	MOVQ b+24(FP), BX
-	XORQ SI, SI
-	CMPQ AX, $+32
-	JLT  rest
-
-many:
-	VPMOVZXWD (DX)(SI*2), Z0
-	VPMOVZXWD (BX)(SI*2), Z1
-	VPSLLVD   Z1, Z0, Z0
-	VPMOVDW   Z0, (CX)(SI*2)
-	VPMOVZXWD 32(DX)(SI*2), Z0
-	VPMOVZXWD 32(BX)(SI*2), Z1
-	VPSLLVD   Z1, Z0, Z0
-	VPMOVDW   Z0, 32(CX)(SI*2)
-	ADDQ      $+32, SI
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
-
-rest:
-	TESTQ       AX, AX
-	JLE         done
-	MOVQ        $+16, R8
-	CMPQ        AX, R8
-	CMOVQLT     AX, R8
-	MOVQ        $-1, DI
-	BZHIQ       R8, DI, DI
-	KMOVQ       DI, K1
-	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
-	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
-	VPSLLVD     Z1, Z0, Z0
-	VPMOVDW     Z0, K1, (CX)(SI*2)
-	ADDQ        $+16, SI
-	SUBQ        $+16, AX
-	JMP         rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func shiftRightLogicalI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·shiftRightLogicalI16AVX512(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	MOVQ b+24(FP), BX
-	XORQ SI, SI
-	CMPQ AX, $+32
-	JLT  rest
-
-many:
-	VPMOVZXWD (DX)(SI*2), Z0
-	VPMOVZXWD (BX)(SI*2), Z1
-	VPSRLVD   Z1, Z0, Z0
-	VPMOVDW   Z0, (CX)(SI*2)
-	VPMOVZXWD 32(DX)(SI*2), Z0
-	VPMOVZXWD 32(BX)(SI*2), Z1
-	VPSRLVD   Z1, Z0, Z0
-	VPMOVDW   Z0, 32(CX)(SI*2)
-	ADDQ      $+32, SI
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
-
-rest:
-	TESTQ       AX, AX
-	JLE         done
-	MOVQ        $+16, R8
-	CMPQ        AX, R8
-	CMOVQLT     AX, R8
-	MOVQ        $-1, DI
-	BZHIQ       R8, DI, DI
-	KMOVQ       DI, K1
-	VPMOVZXWD.Z (DX)(SI*2), K1, Z0
-	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
-	VPSRLVD     Z1, Z0, Z0
-	VPMOVDW     Z0, K1, (CX)(SI*2)
-	ADDQ        $+16, SI
-	SUBQ        $+16, AX
-	JMP         rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func shiftRightArithmeticI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·shiftRightArithmeticI16AVX512(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	MOVQ b+24(FP), BX
-	XORQ SI, SI
-	CMPQ AX, $+32
-	JLT  rest
-
-many:
-	VPMOVSXWD (DX)(SI*2), Z0
-	VPMOVZXWD (BX)(SI*2), Z1
-	VPSRAVD   Z1, Z0, Z0
-	VPMOVDW   Z0, (CX)(SI*2)
-	VPMOVSXWD 32(DX)(SI*2), Z0
-	VPMOVZXWD 32(BX)(SI*2), Z1
-	VPSRAVD   Z1, Z0, Z0
-	VPMOVDW   Z0, 32(CX)(SI*2)
-	ADDQ      $+32, SI
-	SUBQ      $+32, AX
-	CMPQ      AX, $+32
-	JGE       many
-
-rest:
-	TESTQ       AX, AX
-	JLE         done
-	MOVQ        $+16, R8
-	CMPQ        AX, R8
-	CMOVQLT     AX, R8
-	MOVQ        $-1, DI
-	BZHIQ       R8, DI, DI
-	KMOVQ       DI, K1
-	VPMOVSXWD.Z (DX)(SI*2), K1, Z0
-	VPMOVZXWD.Z (BX)(SI*2), K1, Z1
-	VPSRAVD     Z1, Z0, Z0
-	VPMOVDW     Z0, K1, (CX)(SI*2)
-	ADDQ        $+16, SI
-	SUBQ        $+16, AX
-	JMP         rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func multiplyI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, BMI2, CMOV
-TEXT ·multiplyI8AVX512(SB), NOSPLIT, $0-40
+TEXT ·shiftLeftI16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ d+8(FP), CX
 	MOVQ a+16(FP), DX
@@ -7416,14 +7240,14 @@ TEXT ·multiplyI8AVX512(SB), NOSPLIT, $0-40
 	JLT  rest
 
 many:
-	VPMOVZXBW (DX)(SI*1), Z0
-	VPMOVZXBW (BX)(SI*1), Z1
-	VPMULLW   Z1, Z0, Z0
-	VPMOVWB   Z0, (CX)(SI*1)
-	VPMOVZXBW 32(DX)(SI*1), Z0
-	VPMOVZXBW 32(BX)(SI*1), Z1
-	VPMULLW   Z1, Z0, Z0
-	VPMOVWB   Z0, 32(CX)(SI*1)
+	VMOVDQU16 (DX)(SI*2), Z0
+	VMOVDQU16 (BX)(SI*2), Z1
+	VPSLLVW   Z1, Z0, Z0
+	VMOVDQU16 Z0, (CX)(SI*2)
+	VMOVDQU16 64(DX)(SI*2), Z0
+	VMOVDQU16 64(BX)(SI*2), Z1
+	VPSLLVW   Z1, Z0, Z0
+	VMOVDQU16 Z0, 64(CX)(SI*2)
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	CMPQ      AX, $+64
@@ -7438,10 +7262,526 @@ rest:
 	MOVQ        $-1, DI
 	BZHIQ       R8, DI, DI
 	KMOVQ       DI, K1
-	VPMOVZXBW.Z (DX)(SI*1), K1, Z0
-	VPMOVZXBW.Z (BX)(SI*1), K1, Z1
-	VPMULLW     Z1, Z0, Z0
-	VPMOVWB     Z0, K1, (CX)(SI*1)
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPSLLVW     Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftRightLogicalI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·shiftRightLogicalI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+128
+	JLT  rest
+
+many:
+	VMOVDQU8 (DX)(SI*1), Z0
+	VMOVDQU8 (BX)(SI*1), Z1
+	VPANDD   all32_ff00ff<>+0(SB), Z1, Z2
+	VPSRLW   $0x08, Z1, Z1
+	VPSRLVW  Z1, Z0, Z1
+	VPANDD   all32_ff00ff00<>+0(SB), Z1, Z1
+	VPANDD   all32_ff00ff<>+0(SB), Z0, Z0
+	VPSRLVW  Z2, Z0, Z0
+	VPORD    Z0, Z1, Z0
+	VMOVDQU8 Z0, (CX)(SI*1)
+	VMOVDQU8 64(DX)(SI*1), Z0
+	VMOVDQU8 64(BX)(SI*1), Z1
+	VPANDD   all32_ff00ff<>+0(SB), Z1, Z2
+	VPSRLW   $0x08, Z1, Z1
+	VPSRLVW  Z1, Z0, Z1
+	VPANDD   all32_ff00ff00<>+0(SB), Z1, Z1
+	VPANDD   all32_ff00ff<>+0(SB), Z0, Z0
+	VPSRLVW  Z2, Z0, Z0
+	VPORD    Z0, Z1, Z0
+	VMOVDQU8 Z0, 64(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	CMPQ     AX, $+128
+	JGE      many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
+	MOVQ       $-1, DI
+	BZHIQ      R8, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPANDD     all32_ff00ff<>+0(SB), Z1, Z2
+	VPSRLW     $0x08, Z1, Z1
+	VPSRLVW    Z1, Z0, Z1
+	VPANDD     all32_ff00ff00<>+0(SB), Z1, Z1
+	VPANDD     all32_ff00ff<>+0(SB), Z0, Z0
+	VPSRLVW    Z2, Z0, Z0
+	VPORD      Z0, Z1, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftRightLogicalI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2, CMOV
+TEXT ·shiftRightLogicalI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU16 (DX)(SI*2), Z0
+	VMOVDQU16 (BX)(SI*2), Z1
+	VPSRLVW   Z1, Z0, Z0
+	VMOVDQU16 Z0, (CX)(SI*2)
+	VMOVDQU16 64(DX)(SI*2), Z0
+	VMOVDQU16 64(BX)(SI*2), Z1
+	VPSRLVW   Z1, Z0, Z0
+	VMOVDQU16 Z0, 64(CX)(SI*2)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPSRLVW     Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftRightArithmeticI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·shiftRightArithmeticI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+128
+	JLT  rest
+
+many:
+	VMOVDQU8 (DX)(SI*1), Z0
+	VMOVDQU8 (BX)(SI*1), Z1
+	VPANDD   all32_ff00ff<>+0(SB), Z1, Z2
+	VPSRLW   $0x08, Z1, Z1
+	VPSLLW   $0x08, Z0, Z3
+	VPSRAVW  Z2, Z3, Z2
+	VPSRLW   $0x08, Z2, Z2
+	VPSRAVW  Z1, Z0, Z0
+	VPANDD   all32_ff00ff00<>+0(SB), Z0, Z0
+	VPORD    Z2, Z0, Z0
+	VMOVDQU8 Z0, (CX)(SI*1)
+	VMOVDQU8 64(DX)(SI*1), Z0
+	VMOVDQU8 64(BX)(SI*1), Z1
+	VPANDD   all32_ff00ff<>+0(SB), Z1, Z2
+	VPSRLW   $0x08, Z1, Z1
+	VPSLLW   $0x08, Z0, Z3
+	VPSRAVW  Z2, Z3, Z2
+	VPSRLW   $0x08, Z2, Z2
+	VPSRAVW  Z1, Z0, Z0
+	VPANDD   all32_ff00ff00<>+0(SB), Z0, Z0
+	VPORD    Z2, Z0, Z0
+	VMOVDQU8 Z0, 64(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	CMPQ     AX, $+128
+	JGE      many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
+	MOVQ       $-1, DI
+	BZHIQ      R8, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPANDD     all32_ff00ff<>+0(SB), Z1, Z2
+	VPSRLW     $0x08, Z1, Z1
+	VPSLLW     $0x08, Z0, Z3
+	VPSRAVW    Z2, Z3, Z2
+	VPSRLW     $0x08, Z2, Z2
+	VPSRAVW    Z1, Z0, Z0
+	VPANDD     all32_ff00ff00<>+0(SB), Z0, Z0
+	VPORD      Z2, Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftRightArithmeticI16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2, CMOV
+TEXT ·shiftRightArithmeticI16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU16 (DX)(SI*2), Z0
+	VMOVDQU16 (BX)(SI*2), Z1
+	VPSRAVW   Z1, Z0, Z0
+	VMOVDQU16 Z0, (CX)(SI*2)
+	VMOVDQU16 64(DX)(SI*2), Z0
+	VMOVDQU16 64(BX)(SI*2), Z1
+	VPSRAVW   Z1, Z0, Z0
+	VMOVDQU16 Z0, 64(CX)(SI*2)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPSRAVW     Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyI8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·multiplyI8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+128
+	JLT  rest
+
+many:
+	VMOVDQU8 (DX)(SI*1), Z0
+	VMOVDQU8 (BX)(SI*1), Z1
+	VPANDD   all32_ff00ff00<>+0(SB), Z0, Z2
+	VPSRLW   $0x08, Z1, Z3
+	VPMULLW  Z3, Z2, Z2
+	VPMULLW  Z1, Z0, Z0
+	VPANDD   all32_ff00ff<>+0(SB), Z0, Z0
+	VPORD    Z0, Z2, Z0
+	VMOVDQU8 Z0, (CX)(SI*1)
+	VMOVDQU8 64(DX)(SI*1), Z0
+	VMOVDQU8 64(BX)(SI*1), Z1
+	VPANDD   all32_ff00ff00<>+0(SB), Z0, Z2
+	VPSRLW   $0x08, Z1, Z3
+	VPMULLW  Z3, Z2, Z2
+	VPMULLW  Z1, Z0, Z0
+	VPANDD   all32_ff00ff<>+0(SB), Z0, Z0
+	VPORD    Z0, Z2, Z0
+	VMOVDQU8 Z0, 64(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	CMPQ     AX, $+128
+	JGE      many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
+	MOVQ       $-1, DI
+	BZHIQ      R8, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPANDD     all32_ff00ff00<>+0(SB), Z0, Z2
+	VPSRLW     $0x08, Z1, Z3
+	VPMULLW    Z3, Z2, Z2
+	VPMULLW    Z1, Z0, Z0
+	VPANDD     all32_ff00ff<>+0(SB), Z0, Z0
+	VPORD      Z0, Z2, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulhiS8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·mulhiS8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+128
+	JLT  rest
+
+many:
+	VMOVDQU8 (DX)(SI*1), Z0
+	VMOVDQU8 (BX)(SI*1), Z1
+	VPANDD   all32_ff00ff00<>+0(SB), Z0, Z2
+	VPANDD   all32_ff00ff00<>+0(SB), Z1, Z3
+	VPMULHW  Z3, Z2, Z2
+	VPSLLW   $0x08, Z0, Z0
+	VPSLLW   $0x08, Z1, Z1
+	VPMULHW  Z1, Z0, Z0
+	VPANDD   all32_ff00ff00<>+0(SB), Z2, Z1
+	VPSRLW   $0x08, Z0, Z0
+	VPORD    Z0, Z1, Z0
+	VMOVDQU8 Z0, (CX)(SI*1)
+	VMOVDQU8 64(DX)(SI*1), Z0
+	VMOVDQU8 64(BX)(SI*1), Z1
+	VPANDD   all32_ff00ff00<>+0(SB), Z0, Z2
+	VPANDD   all32_ff00ff00<>+0(SB), Z1, Z3
+	VPMULHW  Z3, Z2, Z2
+	VPSLLW   $0x08, Z0, Z0
+	VPSLLW   $0x08, Z1, Z1
+	VPMULHW  Z1, Z0, Z0
+	VPANDD   all32_ff00ff00<>+0(SB), Z2, Z1
+	VPSRLW   $0x08, Z0, Z0
+	VPORD    Z0, Z1, Z0
+	VMOVDQU8 Z0, 64(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	CMPQ     AX, $+128
+	JGE      many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
+	MOVQ       $-1, DI
+	BZHIQ      R8, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPANDD     all32_ff00ff00<>+0(SB), Z0, Z2
+	VPANDD     all32_ff00ff00<>+0(SB), Z1, Z3
+	VPMULHW    Z3, Z2, Z2
+	VPSLLW     $0x08, Z0, Z0
+	VPSLLW     $0x08, Z1, Z1
+	VPMULHW    Z1, Z0, Z0
+	VPANDD     all32_ff00ff00<>+0(SB), Z2, Z1
+	VPSRLW     $0x08, Z0, Z0
+	VPORD      Z0, Z1, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulhiS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2, CMOV
+TEXT ·mulhiS16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU16 (DX)(SI*2), Z0
+	VMOVDQU16 (BX)(SI*2), Z1
+	VPMULHW   Z1, Z0, Z0
+	VMOVDQU16 Z0, (CX)(SI*2)
+	VMOVDQU16 64(DX)(SI*2), Z0
+	VMOVDQU16 64(BX)(SI*2), Z1
+	VPMULHW   Z1, Z0, Z0
+	VMOVDQU16 Z0, 64(CX)(SI*2)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPMULHW     Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulhiU8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·mulhiU8AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+128
+	JLT  rest
+
+many:
+	VMOVDQU8 (DX)(SI*1), Z0
+	VMOVDQU8 (BX)(SI*1), Z1
+	VPANDD   all32_ff00ff00<>+0(SB), Z0, Z2
+	VPANDD   all32_ff00ff00<>+0(SB), Z1, Z3
+	VPMULHUW Z3, Z2, Z2
+	VPSLLW   $0x08, Z0, Z0
+	VPSLLW   $0x08, Z1, Z1
+	VPMULHUW Z1, Z0, Z0
+	VPANDD   all32_ff00ff00<>+0(SB), Z2, Z1
+	VPSRLW   $0x08, Z0, Z0
+	VPORD    Z0, Z1, Z0
+	VMOVDQU8 Z0, (CX)(SI*1)
+	VMOVDQU8 64(DX)(SI*1), Z0
+	VMOVDQU8 64(BX)(SI*1), Z1
+	VPANDD   all32_ff00ff00<>+0(SB), Z0, Z2
+	VPANDD   all32_ff00ff00<>+0(SB), Z1, Z3
+	VPMULHUW Z3, Z2, Z2
+	VPSLLW   $0x08, Z0, Z0
+	VPSLLW   $0x08, Z1, Z1
+	VPMULHUW Z1, Z0, Z0
+	VPANDD   all32_ff00ff00<>+0(SB), Z2, Z1
+	VPSRLW   $0x08, Z0, Z0
+	VPORD    Z0, Z1, Z0
+	VMOVDQU8 Z0, 64(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	CMPQ     AX, $+128
+	JGE      many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	MOVQ       $+64, R8
+	CMPQ       AX, R8
+	CMOVQLT    AX, R8
+	MOVQ       $-1, DI
+	BZHIQ      R8, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPANDD     all32_ff00ff00<>+0(SB), Z0, Z2
+	VPANDD     all32_ff00ff00<>+0(SB), Z1, Z3
+	VPMULHUW   Z3, Z2, Z2
+	VPSLLW     $0x08, Z0, Z0
+	VPSLLW     $0x08, Z1, Z1
+	VPMULHUW   Z1, Z0, Z0
+	VPANDD     all32_ff00ff00<>+0(SB), Z2, Z1
+	VPSRLW     $0x08, Z0, Z0
+	VPORD      Z0, Z1, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulhiU16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, BMI2, CMOV
+TEXT ·mulhiU16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU16 (DX)(SI*2), Z0
+	VMOVDQU16 (BX)(SI*2), Z1
+	VPMULHUW  Z1, Z0, Z0
+	VMOVDQU16 Z0, (CX)(SI*2)
+	VMOVDQU16 64(DX)(SI*2), Z0
+	VMOVDQU16 64(BX)(SI*2), Z1
+	VPMULHUW  Z1, Z0, Z0
+	VMOVDQU16 Z0, 64(CX)(SI*2)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPMULHUW    Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
 	ADDQ        $+32, SI
 	SUBQ        $+32, AX
 	JMP         rest
@@ -9622,6 +9962,136 @@ DATA all64_4340000000000000<>+40(SB)/8, $0x4340000000000000
 DATA all64_4340000000000000<>+48(SB)/8, $0x4340000000000000
 DATA all64_4340000000000000<>+56(SB)/8, $0x4340000000000000
 GLOBL all64_4340000000000000<>(SB), RODATA|NOPTR, $64
+
+// func remainderByPowerF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·remainderByPowerF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(DI*4), Z0
+	VMOVUPS      (BX)(DI*4), Z1
+	VMOVUPS      (SI)(DI*4), Z2
+	VMULPS       Z2, Z0, Z2
+	VRNDSCALEPS  $0x03, Z2, Z2
+	VMOVUPS      Z0, Z3
+	VFNMADD231PS Z1, Z2, Z3
+	VPANDD       all32_80000000<>+0(SB), Z0, Z0
+	VPORD        Z0, Z3, Z0
+	VMOVUPS      Z0, (CX)(DI*4)
+	VMOVUPS      64(DX)(DI*4), Z0
+	VMOVUPS      64(BX)(DI*4), Z1
+	VMOVUPS      64(SI)(DI*4), Z2
+	VMULPS       Z2, Z0, Z2
+	VRNDSCALEPS  $0x03, Z2, Z2
+	VMOVUPS      Z0, Z3
+	VFNMADD231PS Z1, Z2, Z3
+	VPANDD       all32_80000000<>+0(SB), Z0, Z0
+	VPORD        Z0, Z3, Z0
+	VMOVUPS      Z0, 64(CX)(DI*4)
+	ADDQ         $+32, DI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+16, R9
+	CMPQ         AX, R9
+	CMOVQLT      AX, R9
+	MOVQ         $-1, R8
+	BZHIQ        R9, R8, R8
+	KMOVQ        R8, K1
+	VMOVUPS.Z    (DX)(DI*4), K1, Z0
+	VMOVUPS.Z    (BX)(DI*4), K1, Z1
+	VMOVUPS.Z    (SI)(DI*4), K1, Z2
+	VMULPS       Z2, Z0, Z2
+	VRNDSCALEPS  $0x03, Z2, Z2
+	VMOVUPS      Z0, Z3
+	VFNMADD231PS Z1, Z2, Z3
+	VPANDD       all32_80000000<>+0(SB), Z0, Z0
+	VPORD        Z0, Z3, Z0
+	VMOVUPS      Z0, K1, (CX)(DI*4)
+	ADDQ         $+16, DI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderByPowerF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·remainderByPowerF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(DI*8), Z0
+	VMOVUPD      (BX)(DI*8), Z1
+	VMOVUPD      (SI)(DI*8), Z2
+	VMULPD       Z2, Z0, Z2
+	VRNDSCALEPD  $0x03, Z2, Z2
+	VMOVUPD      Z0, Z3
+	VFNMADD231PD Z1, Z2, Z3
+	VPANDQ       all64_8000000000000000<>+0(SB), Z0, Z0
+	VPORQ        Z0, Z3, Z0
+	VMOVUPD      Z0, (CX)(DI*8)
+	VMOVUPD      64(DX)(DI*8), Z0
+	VMOVUPD      64(BX)(DI*8), Z1
+	VMOVUPD      64(SI)(DI*8), Z2
+	VMULPD       Z2, Z0, Z2
+	VRNDSCALEPD  $0x03, Z2, Z2
+	VMOVUPD      Z0, Z3
+	VFNMADD231PD Z1, Z2, Z3
+	VPANDQ       all64_8000000000000000<>+0(SB), Z0, Z0
+	VPORQ        Z0, Z3, Z0
+	VMOVUPD      Z0, 64(CX)(DI*8)
+	ADDQ         $+16, DI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	MOVQ         $+8, R9
+	CMPQ         AX, R9
+	CMOVQLT      AX, R9
+	MOVQ         $-1, R8
+	BZHIQ        R9, R8, R8
+	KMOVQ        R8, K1
+	VMOVUPD.Z    (DX)(DI*8), K1, Z0
+	VMOVUPD.Z    (BX)(DI*8), K1, Z1
+	VMOVUPD.Z    (SI)(DI*8), K1, Z2
+	VMULPD       Z2, Z0, Z2
+	VRNDSCALEPD  $0x03, Z2, Z2
+	VMOVUPD      Z0, Z3
+	VFNMADD231PD Z1, Z2, Z3
+	VPANDQ       all64_8000000000000000<>+0(SB), Z0, Z0
+	VPORQ        Z0, Z3, Z0
+	VMOVUPD      Z0, K1, (CX)(DI*8)
+	ADDQ         $+8, DI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
 
 // func select8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, BMI2, CMOV
@@ -33164,24 +33634,6 @@ DATA all32_1010100<>+52(SB)/4, $0x01010100
 DATA all32_1010100<>+56(SB)/4, $0x01010100
 DATA all32_1010100<>+60(SB)/4, $0x01010100
 GLOBL all32_1010100<>(SB), RODATA|NOPTR, $64
-
-DATA all32_ff00ff<>+0(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+4(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+8(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+12(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+16(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+20(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+24(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+28(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+32(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+36(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+40(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+44(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+48(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+52(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+56(SB)/4, $0x00ff00ff
-DATA all32_ff00ff<>+60(SB)/4, $0x00ff00ff
-GLOBL all32_ff00ff<>(SB), RODATA|NOPTR, $64
 
 // func greatestRunsS16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F
@@ -62951,104 +63403,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func shiftRightLogicalI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
-TEXT ·shiftRightLogicalI8AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	MOVQ b+24(FP), BX
-	XORQ SI, SI
-	CMPQ AX, $+16
-	JLT  rest
-
-many:
-	VPMOVZXBD    (DX)(SI*1), Y0
-	VPMOVZXBD    (BX)(SI*1), Y1
-	VPSRLVD      Y1, Y0, Y0
-	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPUNPCKLDQ   X1, X0, X0
-	VMOVQ        X0, (CX)(SI*1)
-	VPMOVZXBD    8(DX)(SI*1), Y0
-	VPMOVZXBD    8(BX)(SI*1), Y1
-	VPSRLVD      Y1, Y0, Y0
-	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPUNPCKLDQ   X1, X0, X0
-	VMOVQ        X0, 8(CX)(SI*1)
-	ADDQ         $+16, SI
-	SUBQ         $+16, AX
-	CMPQ         AX, $+16
-	JGE          many
-
-rest:
-	CMPQ         AX, $+8
-	JLT          done
-	VPMOVZXBD    (DX)(SI*1), Y0
-	VPMOVZXBD    (BX)(SI*1), Y1
-	VPSRLVD      Y1, Y0, Y0
-	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPUNPCKLDQ   X1, X0, X0
-	VMOVQ        X0, (CX)(SI*1)
-	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JMP          rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func shiftRightArithmeticI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
-TEXT ·shiftRightArithmeticI8AVX2(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ a+16(FP), DX
-	MOVQ b+24(FP), BX
-	XORQ SI, SI
-	CMPQ AX, $+16
-	JLT  rest
-
-many:
-	VPMOVSXBD    (DX)(SI*1), Y0
-	VPMOVZXBD    (BX)(SI*1), Y1
-	VPSRAVD      Y1, Y0, Y0
-	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPUNPCKLDQ   X1, X0, X0
-	VMOVQ        X0, (CX)(SI*1)
-	VPMOVSXBD    8(DX)(SI*1), Y0
-	VPMOVZXBD    8(BX)(SI*1), Y1
-	VPSRAVD      Y1, Y0, Y0
-	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPUNPCKLDQ   X1, X0, X0
-	VMOVQ        X0, 8(CX)(SI*1)
-	ADDQ         $+16, SI
-	SUBQ         $+16, AX
-	CMPQ         AX, $+16
-	JGE          many
-
-rest:
-	CMPQ         AX, $+8
-	JLT          done
-	VPMOVSXBD    (DX)(SI*1), Y0
-	VPMOVZXBD    (BX)(SI*1), Y1
-	VPSRAVD      Y1, Y0, Y0
-	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPUNPCKLDQ   X1, X0, X0
-	VMOVQ        X0, (CX)(SI*1)
-	ADDQ         $+8, SI
-	SUBQ         $+8, AX
-	JMP          rest
-
-done:
-	VZEROUPPER
-	RET
-
 // func shiftLeftI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2
 TEXT ·shiftLeftI16AVX2(SB), NOSPLIT, $0-40
@@ -63108,6 +63462,55 @@ DATA table_0001040508090c0d8080808080808080<>+48(SB)/8, $0x0d0c090805040100
 DATA table_0001040508090c0d8080808080808080<>+56(SB)/8, $0x8080808080808080
 GLOBL table_0001040508090c0d8080808080808080<>(SB), RODATA|NOPTR, $64
 
+// func shiftRightLogicalI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·shiftRightLogicalI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VPSRLVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VPMOVZXBD    8(DX)(SI*1), Y0
+	VPMOVZXBD    8(BX)(SI*1), Y1
+	VPSRLVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVZXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VPSRLVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func shiftRightLogicalI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2
 TEXT ·shiftRightLogicalI16AVX2(SB), NOSPLIT, $0-40
@@ -63149,6 +63552,55 @@ rest:
 	VEXTRACTI128 $0x01, Y0, X1
 	VPUNPCKLQDQ  X1, X0, X0
 	VMOVDQU      X0, (CX)(SI*2)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func shiftRightArithmeticI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·shiftRightArithmeticI8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VPMOVSXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VPSRAVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
+	VPMOVSXBD    8(DX)(SI*1), Y0
+	VPMOVZXBD    8(BX)(SI*1), Y1
+	VPSRAVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, 8(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	CMPQ         AX, $+8
+	JLT          done
+	VPMOVSXBD    (DX)(SI*1), Y0
+	VPMOVZXBD    (BX)(SI*1), Y1
+	VPSRAVD      Y1, Y0, Y0
+	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLDQ   X1, X0, X0
+	VMOVQ        X0, (CX)(SI*1)
 	ADDQ         $+8, SI
 	SUBQ         $+8, AX
 	JMP          rest
@@ -63214,42 +63666,256 @@ TEXT ·multiplyI8AVX2(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ b+24(FP), BX
 	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPAND   all32_ff00ff00<>+0(SB), Y0, Y2
+	VPSRLW  $0x08, Y1, Y3
+	VPMULLW Y3, Y2, Y2
+	VPMULLW Y1, Y0, Y0
+	VPAND   all32_ff00ff<>+0(SB), Y0, Y0
+	VPOR    Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	VMOVDQU 32(DX)(SI*1), Y0
+	VMOVDQU 32(BX)(SI*1), Y1
+	VPAND   all32_ff00ff00<>+0(SB), Y0, Y2
+	VPSRLW  $0x08, Y1, Y3
+	VPMULLW Y3, Y2, Y2
+	VPMULLW Y1, Y0, Y0
+	VPAND   all32_ff00ff<>+0(SB), Y0, Y0
+	VPOR    Y0, Y2, Y0
+	VMOVDQU Y0, 32(CX)(SI*1)
+	ADDQ    $+64, SI
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
+
+rest:
+	CMPQ    AX, $+32
+	JLT     done
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPAND   all32_ff00ff00<>+0(SB), Y0, Y2
+	VPSRLW  $0x08, Y1, Y3
+	VPMULLW Y3, Y2, Y2
+	VPMULLW Y1, Y0, Y0
+	VPAND   all32_ff00ff<>+0(SB), Y0, Y0
+	VPOR    Y0, Y2, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulhiS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·mulhiS8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPAND   all32_ff00ff00<>+0(SB), Y0, Y2
+	VPAND   all32_ff00ff00<>+0(SB), Y1, Y3
+	VPMULHW Y3, Y2, Y2
+	VPSLLW  $0x08, Y0, Y0
+	VPSLLW  $0x08, Y1, Y1
+	VPMULHW Y1, Y0, Y0
+	VPAND   all32_ff00ff00<>+0(SB), Y2, Y1
+	VPSRLW  $0x08, Y0, Y0
+	VPOR    Y0, Y1, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	VMOVDQU 32(DX)(SI*1), Y0
+	VMOVDQU 32(BX)(SI*1), Y1
+	VPAND   all32_ff00ff00<>+0(SB), Y0, Y2
+	VPAND   all32_ff00ff00<>+0(SB), Y1, Y3
+	VPMULHW Y3, Y2, Y2
+	VPSLLW  $0x08, Y0, Y0
+	VPSLLW  $0x08, Y1, Y1
+	VPMULHW Y1, Y0, Y0
+	VPAND   all32_ff00ff00<>+0(SB), Y2, Y1
+	VPSRLW  $0x08, Y0, Y0
+	VPOR    Y0, Y1, Y0
+	VMOVDQU Y0, 32(CX)(SI*1)
+	ADDQ    $+64, SI
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
+
+rest:
+	CMPQ    AX, $+32
+	JLT     done
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPAND   all32_ff00ff00<>+0(SB), Y0, Y2
+	VPAND   all32_ff00ff00<>+0(SB), Y1, Y3
+	VPMULHW Y3, Y2, Y2
+	VPSLLW  $0x08, Y0, Y0
+	VPSLLW  $0x08, Y1, Y1
+	VPMULHW Y1, Y0, Y0
+	VPAND   all32_ff00ff00<>+0(SB), Y2, Y1
+	VPSRLW  $0x08, Y0, Y0
+	VPOR    Y0, Y1, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulhiS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·mulhiS16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
 	CMPQ AX, $+32
 	JLT  rest
 
 many:
-	VPMOVZXBW    (DX)(SI*1), Y0
-	VPMOVZXBW    (BX)(SI*1), Y1
-	VPMULLW      Y1, Y0, Y0
-	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPUNPCKLQDQ  X1, X0, X0
-	VMOVDQU      X0, (CX)(SI*1)
-	VPMOVZXBW    16(DX)(SI*1), Y0
-	VPMOVZXBW    16(BX)(SI*1), Y1
-	VPMULLW      Y1, Y0, Y0
-	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPUNPCKLQDQ  X1, X0, X0
-	VMOVDQU      X0, 16(CX)(SI*1)
-	ADDQ         $+32, SI
-	SUBQ         $+32, AX
-	CMPQ         AX, $+32
-	JGE          many
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPMULHW Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	VMOVDQU 32(DX)(SI*2), Y0
+	VMOVDQU 32(BX)(SI*2), Y1
+	VPMULHW Y1, Y0, Y0
+	VMOVDQU Y0, 32(CX)(SI*2)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
 
 rest:
-	CMPQ         AX, $+16
-	JLT          done
-	VPMOVZXBW    (DX)(SI*1), Y0
-	VPMOVZXBW    (BX)(SI*1), Y1
-	VPMULLW      Y1, Y0, Y0
-	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPUNPCKLQDQ  X1, X0, X0
-	VMOVDQU      X0, (CX)(SI*1)
-	ADDQ         $+16, SI
-	SUBQ         $+16, AX
-	JMP          rest
+	CMPQ    AX, $+16
+	JLT     done
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPMULHW Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulhiU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·mulhiU8AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPAND    all32_ff00ff00<>+0(SB), Y0, Y2
+	VPAND    all32_ff00ff00<>+0(SB), Y1, Y3
+	VPMULHUW Y3, Y2, Y2
+	VPSLLW   $0x08, Y0, Y0
+	VPSLLW   $0x08, Y1, Y1
+	VPMULHUW Y1, Y0, Y0
+	VPAND    all32_ff00ff00<>+0(SB), Y2, Y1
+	VPSRLW   $0x08, Y0, Y0
+	VPOR     Y0, Y1, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	VMOVDQU  32(DX)(SI*1), Y0
+	VMOVDQU  32(BX)(SI*1), Y1
+	VPAND    all32_ff00ff00<>+0(SB), Y0, Y2
+	VPAND    all32_ff00ff00<>+0(SB), Y1, Y3
+	VPMULHUW Y3, Y2, Y2
+	VPSLLW   $0x08, Y0, Y0
+	VPSLLW   $0x08, Y1, Y1
+	VPMULHUW Y1, Y0, Y0
+	VPAND    all32_ff00ff00<>+0(SB), Y2, Y1
+	VPSRLW   $0x08, Y0, Y0
+	VPOR     Y0, Y1, Y0
+	VMOVDQU  Y0, 32(CX)(SI*1)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	CMPQ     AX, $+64
+	JGE      many
+
+rest:
+	CMPQ     AX, $+32
+	JLT      done
+	VMOVDQU  (DX)(SI*1), Y0
+	VMOVDQU  (BX)(SI*1), Y1
+	VPAND    all32_ff00ff00<>+0(SB), Y0, Y2
+	VPAND    all32_ff00ff00<>+0(SB), Y1, Y3
+	VPMULHUW Y3, Y2, Y2
+	VPSLLW   $0x08, Y0, Y0
+	VPSLLW   $0x08, Y1, Y1
+	VPMULHUW Y1, Y0, Y0
+	VPAND    all32_ff00ff00<>+0(SB), Y2, Y1
+	VPSRLW   $0x08, Y0, Y0
+	VPOR     Y0, Y1, Y0
+	VMOVDQU  Y0, (CX)(SI*1)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JMP      rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulhiU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·mulhiU16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU  (DX)(SI*2), Y0
+	VMOVDQU  (BX)(SI*2), Y1
+	VPMULHUW Y1, Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*2)
+	VMOVDQU  32(DX)(SI*2), Y0
+	VMOVDQU  32(BX)(SI*2), Y1
+	VPMULHUW Y1, Y0, Y0
+	VMOVDQU  Y0, 32(CX)(SI*2)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	CMPQ     AX, $+32
+	JGE      many
+
+rest:
+	CMPQ     AX, $+16
+	JLT      done
+	VMOVDQU  (DX)(SI*2), Y0
+	VMOVDQU  (BX)(SI*2), Y1
+	VPMULHUW Y1, Y0, Y0
+	VMOVDQU  Y0, (CX)(SI*2)
+	ADDQ     $+16, SI
+	SUBQ     $+16, AX
+	JMP      rest
 
 done:
 	VZEROUPPER
@@ -64687,6 +65353,136 @@ many:
 
 end:
 	MOVQ AX, (SI)
+	VZEROUPPER
+	RET
+
+// func remainderByPowerF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·remainderByPowerF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(DI*4), Y0
+	VMOVUPS      (BX)(DI*4), Y1
+	VMOVUPS      (SI)(DI*4), Y2
+	VMULPS       Y2, Y0, Y2
+	VROUNDPS     $0x03, Y2, Y2
+	VMOVUPS      Y0, Y3
+	VFNMADD231PS Y1, Y2, Y3
+	VPAND        all32_80000000<>+0(SB), Y0, Y0
+	VPOR         Y0, Y3, Y0
+	VMOVUPS      Y0, (CX)(DI*4)
+	VMOVUPS      32(DX)(DI*4), Y0
+	VMOVUPS      32(BX)(DI*4), Y1
+	VMOVUPS      32(SI)(DI*4), Y2
+	VMULPS       Y2, Y0, Y2
+	VROUNDPS     $0x03, Y2, Y2
+	VMOVUPS      Y0, Y3
+	VFNMADD231PS Y1, Y2, Y3
+	VPAND        all32_80000000<>+0(SB), Y0, Y0
+	VPOR         Y0, Y3, Y0
+	VMOVUPS      Y0, 32(CX)(DI*4)
+	ADDQ         $+16, DI
+	SUBQ         $+16, AX
+	CMPQ         AX, $+16
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         R9, R9
+	MOVQ         $+8, R8
+	SUBQ         AX, R8
+	CMOVQLT      R9, R8
+	LEAQ         tail_masks<>+0(SB), R9
+	VMOVUPS      (R9)(R8*4), Y0
+	VMASKMOVPS   (DX)(DI*4), Y0, Y1
+	VMASKMOVPS   (BX)(DI*4), Y0, Y2
+	VMASKMOVPS   (SI)(DI*4), Y0, Y3
+	VMULPS       Y3, Y1, Y3
+	VROUNDPS     $0x03, Y3, Y3
+	VMOVUPS      Y1, Y4
+	VFNMADD231PS Y2, Y3, Y4
+	VPAND        all32_80000000<>+0(SB), Y1, Y1
+	VPOR         Y1, Y4, Y1
+	VMASKMOVPS   Y1, Y0, (CX)(DI*4)
+	ADDQ         $+8, DI
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func remainderByPowerF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·remainderByPowerF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	XORQ DI, DI
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPD      (DX)(DI*8), Y0
+	VMOVUPD      (BX)(DI*8), Y1
+	VMOVUPD      (SI)(DI*8), Y2
+	VMULPD       Y2, Y0, Y2
+	VROUNDPD     $0x03, Y2, Y2
+	VMOVUPD      Y0, Y3
+	VFNMADD231PD Y1, Y2, Y3
+	VPAND        all64_8000000000000000<>+0(SB), Y0, Y0
+	VPOR         Y0, Y3, Y0
+	VMOVUPD      Y0, (CX)(DI*8)
+	VMOVUPD      32(DX)(DI*8), Y0
+	VMOVUPD      32(BX)(DI*8), Y1
+	VMOVUPD      32(SI)(DI*8), Y2
+	VMULPD       Y2, Y0, Y2
+	VROUNDPD     $0x03, Y2, Y2
+	VMOVUPD      Y0, Y3
+	VFNMADD231PD Y1, Y2, Y3
+	VPAND        all64_8000000000000000<>+0(SB), Y0, Y0
+	VPOR         Y0, Y3, Y0
+	VMOVUPD      Y0, 32(CX)(DI*8)
+	ADDQ         $+8, DI
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         R9, R9
+	MOVQ         $+4, R8
+	SUBQ         AX, R8
+	CMOVQLT      R9, R8
+	LEAQ         tail_masks<>+0(SB), R9
+	VMOVUPD      (R9)(R8*8), Y0
+	VMASKMOVPD   (DX)(DI*8), Y0, Y1
+	VMASKMOVPD   (BX)(DI*8), Y0, Y2
+	VMASKMOVPD   (SI)(DI*8), Y0, Y3
+	VMULPD       Y3, Y1, Y3
+	VROUNDPD     $0x03, Y3, Y3
+	VMOVUPD      Y1, Y4
+	VFNMADD231PD Y2, Y3, Y4
+	VPAND        all64_8000000000000000<>+0(SB), Y1, Y1
+	VPOR         Y1, Y4, Y1
+	VMASKMOVPD   Y1, Y0, (CX)(DI*8)
+	ADDQ         $+4, DI
+	SUBQ         $+4, AX
+	JMP          rest
+
+done:
 	VZEROUPPER
 	RET
 

@@ -46,10 +46,11 @@ const (
 	ImaginaryPart // the same: the imaginary part
 	Rotating      // as shift-left, but the bits that leave an element come back on the right
 	Increased     // the result and 1
+	ByPower       // of numbers and a power of two, the reciprocal of which is given as well
 )
 
 var modePrefixes = [...]string{Folding: "fold-", FoldingRows: "fold-rows-", FoldingRuns: "fold-runs-", FoldingPairs: "fold-pairs-", Windowed: "window-", Scattered: "scatter-", Picking: "pick-", PickingByPairs: "pick-by-pairs-", Taking: "take-", Every2: "every-2-", Every3: "every-3-", Every4: "every-4-", Every5: "every-5-", Every6: "every-6-", Every7: "every-7-", Every8: "every-8-", Equal: "eq-", NotEqual: "ne-", Less: "lt-", LessOrEqual: "le-",
-	TotalLess: "lt-total-", TotalLessOrEqual: "le-total-", Rounding: "round-", RealPart: "real-", ImaginaryPart: "imaginary-", Rotating: "rotate-", Increased: "increased-"}
+	TotalLess: "lt-total-", TotalLessOrEqual: "le-total-", Rounding: "round-", RealPart: "real-", ImaginaryPart: "imaginary-", Rotating: "rotate-", Increased: "increased-", ByPower: "by-power-"}
 
 // Of is the name of the elementwise loop for an op. One type stands for all operands and the result, else they are given in this order. Where the sign
 // of integers does not matter they are unsigned, as are elements of which only the size does; see [Unsigned].

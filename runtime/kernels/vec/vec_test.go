@@ -254,6 +254,10 @@ func checkIntegers[S int8 | int16 | int32 | int64, U uint8 | uint16 | uint32 | u
 	if bits >= 32 {
 		check(t, "rotate-shift-left.u"+w, 2, func(a, b, _ U) U { return a<<(b%U(bits)) | a>>(U(bits)-b%U(bits)) })
 	}
+	if bits <= 16 {
+		binary(t, "mulhi.s"+w, func(a, b S) S { return S(int64(a) * int64(b) >> bits) })
+		binary(t, "mulhi.u"+w, func(a, b U) U { return U(uint64(a) * uint64(b) >> bits) })
+	}
 	check(t, "shift-left.u"+w, 2, func(a, b, _ U) U { return a << b })
 	check(t, "shift-right-logical.u"+w, 2, func(a, b, _ U) U { return a >> b })
 	check(t, "shift-right-arithmetic.u"+w, 2, func(a S, b, _ U) S { return a >> b })

@@ -67,20 +67,60 @@ func (m *machine) bitCount(x vector) vector {
 
 // narrowIntegers are ops on 8 and 16 bits for which there are no instructions: they are done with more bits.
 func narrowIntegers() (all []kernel) {
-	for typ, size := range pairs("8", 1, "16", 2) {
-		for _, op := range []struct{ name, doc, instruction, extend string }{
-			{"shift-left", "shifts a left by b; amounts as large as the type give 0.", "SLLV", "ZX"},
-			{"shift-right-logical", "shifts zeros in from the left.", "SRLV", "ZX"},
-			{"shift-right-arithmetic", "shifts signs in from the left.", "SRAV", "SX"},
-		} {
-			all = append(all, kernel{key: op.name + ".i" + typ, doc: op.doc, lane: 4, out: truncated(size), unroll: 2,
+	for _, op := range []struct{ name, doc, instruction, extend string }{
+		{"shift-left", "shifts a left by b; amounts as large as the type give 0.", "SLLV", "ZX"},
+		{"shift-right-logical", "shifts zeros in from the left.", "SRLV", "ZX"},
+		{"shift-right-arithmetic", "shifts signs in from the left.", "SRAV", "SX"},
+	} {
+		for typ, size := range pairs("8", 1, "16", 2) {
+			all = append(all, kernel{key: op.name + ".i" + typ, doc: op.doc, lane: 4, out: truncated(size), unroll: 2, halfOnly: true,
 				in:   []form{extended(size, op.extend), extended(size, "ZX")},
 				body: func(m *machine, in []vector) vector { return m.integer3(op.instruction, in[0], in[1]) }})
+			k := elementwise(op.name+".i"+typ, op.doc, size, 2, func(m *machine, in []vector) vector {
+				if size == 2 {
+					return m.integer3(op.instruction, in[0], in[1])
+				}
+				return m.shiftBytes(op.instruction, in[0], in[1])
+			})
+			k.wideOnly = true
+			all = append(all, k)
 		}
 	}
-	return append(all, kernel{key: "multiply.i8", doc: "sets d to a·b.", lane: 2, out: truncated(1), unroll: 2,
-		in:   []form{extended(1, "ZX"), extended(1, "ZX")},
-		body: func(m *machine, in []vector) vector { return m.integer3("MULL", in[0], in[1]) }})
+	all = append(all, elementwise("multiply.i8", "sets d to a·b.", 1, 2, func(m *machine, in []vector) vector {
+		words, x, y := m.as(2), in[0], in[1]
+		upper := words.integer3("MULL", words.upperBytes(x), words.shift("SRL", y, 8))
+		return words.bits("OR", upper, words.lowerBytes(words.integer3("MULL", x, y)))
+	}))
+	for _, sign := range []string{"s", "u"} {
+		instruction := map[string]string{"s": "MULH", "u": "MULHU"}[sign]
+		all = append(all, elementwise("mulhi."+sign+"8", "sets d to the upper half of a·b.", 1, 2, func(m *machine, in []vector) vector {
+			words, x, y := m.as(2), in[0], in[1]
+			upper := words.integer3(instruction, words.upperBytes(x), words.upperBytes(y))
+			lower := words.integer3(instruction, words.shift("SLL", x, 8), words.shift("SLL", y, 8))
+			return words.bits("OR", words.upperBytes(upper), words.shift("SRL", lower, 8))
+		}), elementwise("mulhi."+sign+"16", "sets d to the upper half of a·b.", 2, 2, func(m *machine, in []vector) vector {
+			return m.integer3(instruction, in[0], in[1])
+		}))
+	}
+	return all
+}
+
+// upperBytes and lowerBytes are every second byte, and zeros.
+func (m *machine) upperBytes(x vector) vector { return m.bits("AND", x, m.pattern(0xff00)) }
+func (m *machine) lowerBytes(x vector) vector { return m.bits("AND", x, m.pattern(0xff)) }
+
+// shiftBytes shifts bytes where they are in words. What passes from one to its neighbour is cleared before or afterwards.
+func (m *machine) shiftBytes(instruction string, x, by vector) vector {
+	words := m.as(2)
+	byLower, byUpper := words.lowerBytes(by), words.shift("SRL", by, 8)
+	switch instruction {
+	case "SLLV":
+		return words.bits("OR", words.integer3(instruction, words.upperBytes(x), byUpper), words.lowerBytes(words.integer3(instruction, x, byLower)))
+	case "SRLV":
+		return words.bits("OR", words.upperBytes(words.integer3(instruction, x, byUpper)), words.integer3(instruction, words.lowerBytes(x), byLower))
+	}
+	lower := words.shift("SRL", words.integer3(instruction, words.shift("SLL", x, 8), byLower), 8)
+	return words.bits("OR", words.upperBytes(words.integer3(instruction, x, byUpper)), lower)
 }
 
 // powers are those of integers: as many squares as the greatest exponent among the lanes has bits.

@@ -21,6 +21,7 @@ type kernel struct {
 	lane     int // bytes: those of the widest element
 	unroll   int
 	wideOnly bool
+	halfOnly bool // 256 bits: with 512, another kernel has the key
 	heavy    bool // so that all vectors may as well be masked, by code that is there once
 	body     func(m *machine, in []vector) vector
 	// before, if set, emits what comes before the loop, and returns the body.
@@ -45,6 +46,9 @@ type form struct {
 	load  func(m *machine, from operand.Mem, tail operand.Op) vector
 	store func(m *machine, x vector, to operand.Mem, tail operand.Op)
 }
+
+// isFor reports whether there is a kernel on vectors of 512 bits, or of 256.
+func (k *kernel) isFor(wide bool) bool { return wide && !k.halfOnly || !wide && !k.wideOnly }
 
 // isPartial reports whether 256-bit code leaves a rest behind: only lanes of 32 and 64 bits have masked loads there.
 func (k *kernel) isPartial() bool {

@@ -50,7 +50,7 @@ func generate() (asmgen.Files, error) {
 	tables := make(map[bool][]entry)
 	for _, wide := range []bool{true, false} {
 		for _, k := range kernels() {
-			if !wide && k.wideOnly || k.recipe {
+			if k.recipe || !k.isFor(wide) {
 				continue
 			}
 			m := &machine{Context: context, wide: wide, lane: k.lane, constants: constants, labels: new(int)}

@@ -57,7 +57,7 @@ var modes = map[string]struct{ op, mode string }{
 	"scatter-add": {"add", "Scattered"}, "scatter-multiply": {"multiply", "Scattered"}, "scatter-maximum": {"maximum", "Scattered"}, "scatter-minimum": {"minimum", "Scattered"},
 	"window-convolution": {"convolution", "Windowed"},
 	"eq":                 {"compare", "Equal"}, "ne": {"compare", "NotEqual"}, "lt": {"compare", "Less"}, "le": {"compare", "LessOrEqual"},
-	"round": {"convert", "Rounding"}, "rotate-left": {"shift-left", "Rotating"}, "increased-tanh": {"tanh", "Increased"},
+	"round": {"convert", "Rounding"}, "rotate-left": {"shift-left", "Rotating"}, "increased-tanh": {"tanh", "Increased"}, "remainder-by-power": {"remainder", "ByPower"},
 	"real-multiply": {"multiply", "RealPart"}, "imaginary-multiply": {"multiply", "ImaginaryPart"}, "real-abs": {"abs", "RealPart"}, "real-divide": {"divide", "RealPart"},
 	"imaginary-divide": {"divide", "ImaginaryPart"},
 	"fill":             {"broadcast", "Elementwise"}, "permute": {"gather", "Elementwise"}, "pick": {"gather", "Picking"}, "take": {"gather", "Taking"}, "pick-by-pairs": {"gather", "PickingByPairs"}, "count": {"iota", "Elementwise"},

@@ -36,7 +36,7 @@ func record() ([]byte, error) {
 		all := kernels()
 		sort.Slice(all, func(i, j int) bool { return all[i].key < all[j].key })
 		for _, k := range all {
-			if !wide && k.wideOnly || !isRecorded(&k) {
+			if !k.isFor(wide) || !isRecorded(&k) {
 				continue
 			}
 			if err := r.kernel(&k, wide); err != nil {

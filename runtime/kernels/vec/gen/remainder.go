@@ -16,6 +16,14 @@ func remainders() (all []kernel) {
 	}
 	add("f32", widened, exactQuotient32)
 	add("f64", elements(8), exactQuotient64)
+	for typ, lane := range pairs("f32", 4, "f64", 8) {
+		all = append(all, elementwise("remainder-by-power."+typ, "sets d to what is left of a divided by b, a power of two from 1 on whose reciprocal is c: quotient, product and difference are exact.", lane, 3,
+			func(m *machine, in []vector) vector {
+				x := in[0]
+				rest := m.fnma(m.round(m.mul(x, in[2]), toZero), in[1], x)
+				return m.withSign(rest, x) // zeros, too
+			}))
+	}
 	return all
 }
 
