@@ -21,6 +21,7 @@ type Code struct {
 	// Memory is the number of bytes of memory that a call needs.
 	Memory int
 	slots  int
+	underflows
 }
 
 // mostInstructions is about how many vector instructions run before the code returns: a tenth of a millisecond of work.
@@ -40,9 +41,19 @@ func (b *Builder) Compile() (*Code, bool) {
 	if disabled.Load() || vec.InUse() == vec.Portable || len(b.stores)+len(b.folds) == 0 {
 		return nil, false
 	}
-	m := b.machineCode(true)
+	again := b.again()
+	c, ok := b.code(false)
+	if ok && again.rounds() && assists {
+		c.canUnderflow(again)
+	}
+	return c, ok
+}
+
+// code makes the code, or what gives the same without arithmetic on denormals.
+func (b *Builder) code(gently bool) (*Code, bool) {
+	m := b.machineCode(true, gently)
 	if m == nil { // there may be too few registers for reciprocals
-		m = b.machineCode(false)
+		m = b.machineCode(false, gently)
 	}
 	if m == nil {
 		return nil, false
@@ -58,8 +69,8 @@ func (b *Builder) Compile() (*Code, bool) {
 }
 
 // machineCode is the loop, or nil if there is none in this way.
-func (b *Builder) machineCode(inverts bool) *machineCode {
-	e, err := expand(b, inverts)
+func (b *Builder) machineCode(inverts, gently bool) *machineCode {
+	e, err := expand(b, inverts, gently)
 	if err != nil {
 		return nil
 	}
@@ -67,16 +78,28 @@ func (b *Builder) machineCode(inverts bool) *machineCode {
 }
 
 // Run computes bundles of rows of n elements each. Slots are the pointers to what belongs to the first row. Strides are how many bytes further the next one's
-// are, of each slot, and then how many bytes more those of the next bundle's first row. Memory is for the code's own use.
+// are, of each slot, and then how many bytes more those of the next bundle's first row. Memory is for the code's own use, and so are the slots from then on.
 func (c *Code) Run(bundles, rows, n int, slots []unsafe.Pointer, strides []int64, memory []byte) {
+	switch {
+	case c.gentle == nil:
+		enter(c.arguments(bundles, rows, n, slots, strides, memory))
+	case c.met.Load() != 0:
+		c.runGently(bundles, rows, n, slots, strides, memory)
+	case enterAndTell(c.arguments(bundles, rows, n, slots, strides, memory)):
+		c.meets(bundles, rows, n, slots, strides)
+	}
+	runtime.KeepAlive(c) // or its memory would be given back
+}
+
+// arguments are those of enter.
+func (c *Code) arguments(bundles, rows, n int, slots []unsafe.Pointer, strides []int64, memory []byte) (code, first, space unsafe.Pointer, elements int) {
 	whole := n / c.Lanes * c.Lanes
 	frame := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(memory))), c.Memory/8)
 	frame[frameRows/8], frame[frameTail/8] = int64(rows), 1<<(n-whole)-1
 	frame[framePairs/8] = 1<<(2*(n-whole)) - 1
 	frame[frameBundles/8], frame[frameBundle/8] = int64(bundles), int64(rows)
 	copy(frame[frameStrides/8:], strides[:2*c.slots])
-	enter(unsafe.Pointer(&c.memory[0]), unsafe.Pointer(unsafe.SliceData(slots)), unsafe.Pointer(unsafe.SliceData(memory)), whole)
-	runtime.KeepAlive(c) // or its memory would be given back
+	return unsafe.Pointer(&c.memory[0]), unsafe.Pointer(unsafe.SliceData(slots)), unsafe.Pointer(unsafe.SliceData(memory)), whole
 }
 
 // What is where in the memory of a call: the rows of a bundle still to come, the mask of a row's last elements, the bundles still to come, the rows of

@@ -22,7 +22,7 @@ func TestKeepConstants(t *testing.T) {
 			x = b.Op(name, false, x, x)
 		}
 		b.Store(x, vec.Name{})
-		e, err := expand(b, false)
+		e, err := expand(b, false, false)
 		require.NoError(t, err)
 		n, computed := len(e.code), make(map[int]bool)
 		for _, i := range e.code {

@@ -12,6 +12,7 @@
 //	round.go     roundings to bf16
 //	quotient.go  divisions of bf16, by reciprocals
 //	shift.go     shifts by constants
+//	underflow.go products that avoid denormals, where some were met
 //	halves.go    bf16, two vectors at a time
 //	share.go     what several recipes compute, once
 //	constants.go what stays in registers of the constants

@@ -84,6 +84,7 @@ type expansion struct {
 	whole   map[int]bool // constants that an instruction reads as vectors
 	failure string
 	inverts bool  // quotients are made of reciprocals
+	gently  bool  // products and quotients of f32 are computed in f64
 	once    []int // the registers that only are worth computing in front of the loop
 }
 
@@ -116,15 +117,15 @@ func (e *expansion) fail(format string, args ...any) int {
 	return 0
 }
 
-// expand makes the instructions of a chain; inverts lets quotients be made of reciprocals.
-func expand(b *Builder, inverts bool) (*expansion, error) {
+// expand makes the instructions of a chain; inverts lets quotients be made of reciprocals, and gently avoids arithmetic on denormals.
+func expand(b *Builder, inverts, gently bool) (*expansion, error) {
 	lane, ok := b.lane()
 	if !ok {
 		return nil, fmt.Errorf("ops without recipes, or of different widths")
 	}
 	part, _ := b.pairParts() // lane has checked them
 	e := &expansion{b: b, frame: b.frame(), lane: lane, wide: vec.InUse() == vec.AVX512, isMask: make([]bool, 1), values: make([]held, len(b.values)),
-		loaded: make(map[loading]int), parts: make(map[int][2]int), pairs: part != 0, numbers: make(map[[16]byte]int), whole: make(map[int]bool), inverts: inverts}
+		loaded: make(map[loading]int), parts: make(map[int][2]int), pairs: part != 0, numbers: make(map[[16]byte]int), whole: make(map[int]bool), inverts: inverts, gently: gently}
 	for i := range b.ops {
 		o := &b.ops[i]
 		switch {
@@ -133,6 +134,8 @@ func expand(b *Builder, inverts bool) (*expansion, error) {
 		case e.shift(o):
 		case o.inverts && e.inverts:
 			e.divide(o)
+		case e.gently && o.rounds():
+			e.inDouble(o)
 		default:
 			e.recipe(vec.FindRecipe(o.name), o.args, o.d)
 		}
