@@ -22,6 +22,7 @@ type underflows struct {
 	sizes  []int        // how far apart in bytes a slot's elements are along a row
 	folds  bool
 	met    atomic.Uint64 // bits of the pieces that met some: see [pieces.bit]
+	rooms  sync.Pool     // of *[]byte: memory for the gentle code, if it takes more
 }
 
 // pieceElements is about how many elements a piece has: so few that there are not many beside a denormal one, and so many that calls cost little.
@@ -145,7 +146,12 @@ func (c *Code) runGently(bundles, rows, n int, slots []unsafe.Pointer, strides [
 		return
 	}
 	if g.Memory > len(memory) {
-		memory = make([]byte, g.Memory)
+		room, ok := c.rooms.Get().(*[]byte)
+		if !ok {
+			room = new(make([]byte, g.Memory))
+		}
+		defer c.rooms.Put(room)
+		memory = *room
 	}
 	p, before := c.pieces(bundles, rows, n, slots, strides), c.met.Load()
 	var met, free uint64
