@@ -62,9 +62,10 @@ func (i *inlining) computation(c hlo.Computation) error {
 	if i.share {
 		shared = i.newSharing(c)
 	}
-	for calls := callers(c); len(calls) > 0; {
-		id := calls[0]
-		calls = calls[1:]
+	calls := callers(c) // the next one last
+	for slices.Reverse(calls); len(calls) > 0; {
+		id := calls[len(calls)-1]
+		calls = calls[:len(calls)-1]
 		if !ce.Has(id) || !i.want(ce.At(id)) {
 			continue
 		}
@@ -84,8 +85,8 @@ func (i *inlining) computation(c hlo.Computation) error {
 		}
 		operands, given := slices.Collect(in.OperandIDs()), in.Common()
 		root, copied := inline(ce, id, callee, operands, shared.with(in), i.inheritance(in))
-		for at := range inside {
-			inside[at] = copied[inside[at]]
+		for _, at := range slices.Backward(inside) {
+			calls = append(calls, copied[at])
 		}
 		if shared == nil && !slices.Contains(operands, root) {
 			handSharding(ce, given, root)
@@ -96,7 +97,6 @@ func (i *inlining) computation(c hlo.Computation) error {
 		for _, o := range operands {
 			pass.Release(ce, o, nil)
 		}
-		calls = append(inside, calls...)
 		i.callees.Add(callee.ID())
 		i.ctx.Count("calls", 1)
 	}
