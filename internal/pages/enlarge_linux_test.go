@@ -28,6 +28,8 @@ func TestLargePages(t *testing.T) {
 		require.True(t, isAsked(t, b, middle), "%d bytes", n)
 		b[middle] = 1
 	}
+	b := pages.Bytes(7<<20, 64)
+	require.True(t, isAsked(t, b, len(b)-1), "half of the last page is the array's")
 }
 
 // TestEnlargeHeap asks the system where the heap goes on.
