@@ -12,27 +12,33 @@ import (
 // compiles the first program: its core has the compiler's code in its caches, and its stack has grown. A program that
 // is compiled beside the warming waits for the same tables and the same memory, and takes a sixth longer.
 type warming struct {
-	mu   sync.Mutex
-	on   bool
-	next func() // what is to be done after it, or nil
+	mu        sync.Mutex
+	on        bool
+	next      func() // what is to be done after it, or nil
+	meanwhile func() // what who waits may do
 }
 
 // warm is that of this process.
 var warm warming
 
-// warmUp begins warming, the first time that it is called.
-var warmUp = sync.OnceFunc(func() {
-	if runtime.GOMAXPROCS(0) > 1 {
+var warmOnce sync.Once
+
+// warmUp begins warming, the first time that it is called. Who waits for it calls meanwhile.
+func warmUp(meanwhile func()) {
+	if runtime.GOMAXPROCS(0) == 1 {
+		return
+	}
+	warmOnce.Do(func() {
 		c := catalogue // a later run of this process may have another
 		warm.begin(func() {
 			_, _ = c.Parse("cpu")
 			halo.Warm()
-		})
-	}
-})
+		}, meanwhile)
+	})
+}
 
-func (w *warming) begin(work func()) {
-	w.on = true
+func (w *warming) begin(work, meanwhile func()) {
+	w.on, w.meanwhile = true, meanwhile
 	go func() {
 		stack.Reserve()
 		work()
@@ -67,6 +73,7 @@ func (w *warming) do(f func()) {
 		f()
 	}
 	w.mu.Unlock()
+	w.meanwhile()
 	if p := <-done; p != nil {
 		panic(p)
 	}

@@ -26,13 +26,15 @@ func TestWarming(t *testing.T) {
 
 	var w warming
 	var there string
+	var waited bool
 	release, first := make(chan bool), make(chan bool)
 	w.begin(func() {
 		there = goroutine()
 		<-release
-	})
+	}, func() { waited = true })
 	go func() {
 		w.do(func() { assert.Equal(t, there, goroutine(), "the goroutine that warms does what waits for it") })
+		assert.True(t, waited)
 		close(first)
 	}()
 	for waits := false; !waits; runtime.Gosched() {
@@ -50,7 +52,7 @@ func TestWarming(t *testing.T) {
 func TestWarmingPanics(t *testing.T) {
 	var w warming
 	release := make(chan bool)
-	w.begin(func() { <-release })
+	w.begin(func() { <-release }, func() {})
 	go func() {
 		for waits := false; !waits; runtime.Gosched() {
 			w.mu.Lock()

@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"runtime"
@@ -38,7 +39,11 @@ func TestEnlargeHeap(t *testing.T) {
 		t.Skip("this system has no large pages")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is freed meanwhile would be taken first
-	pages.EnlargeHeap()
+	touch := pages.EnlargeHeap()
+	b := make([]byte, 64)
+	copy(b, "what memory holds")
+	touch()
+	require.Equal(t, "what memory holds", string(bytes.TrimRight(b, "\x00")))
 	require.Positive(t, onLargePages(t, 64), "of 64 blocks")
 }
 

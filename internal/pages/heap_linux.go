@@ -15,7 +15,10 @@ const (
 // EnlargeHeap has the heap go on on large pages, for about what a process makes that compiles and runs one program: 4 MB of small pages are a thousand
 // faults, which take a tenth of the time from text to a program that is ready. A process calls it when it begins. Should the heap grow in another
 // way some day, nothing is lost but this.
-func EnlargeHeap() {
+//
+// It touches the first large page, as several threads that need one at the same time would each clear one, and returns what touches the others: clearing a
+// page takes longer than compiling a small program, and is better done by a thread that waits for another.
+func EnlargeHeap() (touch func()) {
 	// The advice holds for what is mapped. So a block that nobody touches takes the rest of the chunk at hand, and the next one is begun.
 	end := heapAddress(unshared) + unshared
 	if rest := -end & (chunk - 1); rest > 0 {
@@ -23,6 +26,8 @@ func EnlargeHeap() {
 	}
 	next := heapAddress(unshared) &^ (chunk - 1)
 	enlarge(next, chunk)
+	populate(next, large)
+	return func() { populate(next+large, chunk-large) }
 }
 
 // EnlargeHeapBy has the heap go on on large pages for n bytes, for a process that is about to make so much: what it makes then is first touched without most of the
