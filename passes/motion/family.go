@@ -10,6 +10,7 @@ var Family = pass.Family{
 		BroadcastCanonicalizer,
 		ConstantDeferring,
 		DeadUpdateElimination,
+		GatherHoister,
 		RootInstructionSinker,
 		SliceHoister,
 		SliceSinker,
