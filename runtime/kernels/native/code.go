@@ -43,7 +43,7 @@ func (b *Builder) Compile() (*Code, bool) {
 	}
 	again := b.again()
 	c, ok := b.code(false)
-	if ok && again.rounds() && assists {
+	if ok && assists && again.tellsUnderflow() {
 		c.canUnderflow(again)
 	}
 	return c, ok

@@ -36,13 +36,21 @@ func (o *op) rounds() bool {
 	return o.name == vec.Of(hlo.OpMultiply, hlo.F32) || o.name == vec.Of(hlo.OpDivide, hlo.F32)
 }
 
-func (b *Builder) rounds() bool {
+// tellsUnderflow reports whether products or quotients are what underflow tells of: where f16 is made of f32, it tells of denormals of f16, too, which cost nothing.
+func (b *Builder) tellsUnderflow() bool {
+	tells := false
 	for i := range b.ops {
-		if b.ops[i].rounds() {
-			return true
+		if makesHalves(b.ops[i].name) {
+			return false
 		}
+		tells = tells || b.ops[i].rounds()
 	}
-	return false
+	return tells && !slices.ContainsFunc(b.stores, func(s store) bool { return makesHalves(s.name) })
+}
+
+// makesHalves reports whether a loop rounds f32 to f16, or to what f16 can hold.
+func makesHalves(n vec.Name) bool {
+	return n.Op == hlo.OpConvert && n.Types[0] == hlo.F32 && n.Types[1] == hlo.F16
 }
 
 // again is a builder of the same code.

@@ -106,3 +106,37 @@ func partlyDenormal(r *rand.Rand, n int, some bool) [][]byte {
 	}
 	return arrays
 }
+
+// TestNativeUnderflowOfHalves has products become denormal f16, which is no reason to avoid denormal f32.
+func TestNativeUnderflowOfHalves(t *testing.T) {
+	defer native.Assist()()
+	if vectors.Best() < vectors.AVX512 {
+		t.Skip("without AVX-512, f16 is not made in code")
+	}
+	const n = 4096
+	for _, text := range []string{"f16[1] convert(f32[1])", "f16[1] multiply(f16[1], f16[1])"} {
+		s := Space{[]int64{n}}
+		c := &chain{t: t, b: NewBuilder(s)}
+		v := c.do("multiply", c.b.Input(0, hlo.F32, s.RowMajor()), c.number(0.75))
+		half, ok := c.op("f16[1] convert(f32[1])", v)
+		require.True(t, ok)
+		if text != "f16[1] convert(f32[1])" {
+			half, ok = c.op(text, half, half)
+			require.True(t, ok)
+		}
+		c.b.Store(0, half)
+		p, ok := c.b.Build()
+		require.True(t, ok)
+		p.native.work.Store(payingWork)
+		in := make([]byte, 4*n)
+		for i := range n {
+			binary.LittleEndian.PutUint32(in[4*i:], math.Float32bits(float32(1+i)*0x1p-26))
+		}
+		for range 3 {
+			p.Run(0, n, &raw{in: [][]byte{in}, out: [][]byte{make([]byte, 2*n)}})
+		}
+		code := p.native.code.Load()
+		require.NotNil(t, code.Code, text)
+		assert.False(t, code.Code.Underflows(), text)
+	}
+}
