@@ -25,8 +25,9 @@ const maxPhases = 1024
 
 // phase is the convolution of one phase, and where its result goes.
 type phase[T gemm.Number] struct {
-	g *convGeometry
-	p *product[T] // nil if no element of the input is met
+	g      *convGeometry
+	p      *product[T] // nil if no element of the input is met
+	spread *parallelLoop
 }
 
 func phasesAs[T gemm.Number](s *site, t hlo.PrimitiveType, g *convGeometry) (runtime.Bound, bool) {
@@ -68,27 +69,26 @@ func phasesAs[T gemm.Number](s *site, t hlo.PrimitiveType, g *convGeometry) (run
 	kernel := place{kind: inScratch, section: e.scratch.take(int64(packed) * size)}
 	product := place{kind: inScratch, section: e.scratch.take(int64(result) * size)}
 	none := &convertedIO{t: t}
-	for _, ph := range phases {
+	for i := range phases {
+		ph := &phases[i]
+		ph.planSpread(e.out, product)
 		if ph.p != nil {
 			ph.p.ends, ph.p.lhs, ph.p.rhs, ph.p.out, ph.p.packed = none, e.in[0], e.in[1], product, kernel
 		}
 	}
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		e.before(f)
-		out := elems[T](e.out.of(f))
 		for i := range phases {
 			ph := &phases[i]
 			if f.Ctx().Stopped() {
 				return nil
 			}
-			if ph.p == nil {
-				ph.spread(out, nil)
-				continue
+			if ph.p != nil {
+				if err := ph.p.run(f); err != nil {
+					return err
+				}
 			}
-			if err := ph.p.run(f); err != nil {
-				return err
-			}
-			ph.spread(out, elems[T](product.of(f)))
+			ph.runSpread(f)
 		}
 		e.after(f)
 		return nil
@@ -136,27 +136,61 @@ func (g *convGeometry) phase(at, periods []int) (sub *convGeometry, some bool) {
 	return sub, some
 }
 
-// spread writes a phase's product [group][batch, positions][outputs] to its places in the result, or zeros.
-func (ph *phase[T]) spread(out, product []T) {
+// spreadElements is about how many elements a worker takes to their places at a time.
+const spreadElements = 1 << 14
+
+// planSpread makes the loop over lines of positions along the last axis, which writes the phase's product [group][batch, positions][outputs] to its places in the
+// result, or zeros.
+func (ph *phase[T]) planSpread(out, product place) {
+	ph.spread = newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
+		to, from := elems[T](out.of(f)), []T(nil)
+		if ph.p != nil {
+			from = elems[T](product.of(f))
+		}
+		ph.spreadLines(to, from, lo, hi)
+	})
+}
+
+// runSpread runs it.
+func (ph *phase[T]) runSpread(f *runtime.TensorFrame) {
 	g := ph.g
+	line := g.out[len(g.out)-1]
+	ph.spread.run(f, g.groups*g.batchGroups*g.batch*(g.positions()/line), 1+spreadElements/(line*g.outputs))
+}
+
+func (ph *phase[T]) spreadLines(out, product []T, lo, hi int) {
+	g := ph.g
+	last := len(g.out) - 1
+	line, step := g.out[last], g.outSpatial[last]
+	lines := g.positions() / line
 	var at [maxSpatial]int
-	row := 0
-	for group := range g.groups * g.batchGroups {
-		for b := range g.batch {
-			for i := range g.positions() {
-				unravel(at[:len(g.out)], i, func(d int) int { return g.out[d] })
-				to := g.outBase + group*g.outputs*g.outFeature + b*g.outBatch
-				for d := range g.out {
-					to += at[d] * g.outSpatial[d]
+	for i := lo; i < hi; i++ {
+		part := i / lines // of a group, an array of the batch
+		unravel(at[:last], i%lines, func(d int) int { return g.out[d] })
+		to := g.outBase + part/g.batch*g.outputs*g.outFeature + part%g.batch*g.outBatch
+		for d := range last {
+			to += at[d] * g.outSpatial[d]
+		}
+		switch from := min(i*line*g.outputs, len(product)); {
+		case product == nil && g.outFeature == 1:
+			for x := range line {
+				clear(out[to+x*step:][:g.outputs])
+			}
+		case product == nil:
+			for o := range g.outputs {
+				for x := range line {
+					out[to+o*g.outFeature+x*step] = 0
 				}
-				for o := range g.outputs {
-					var v T
-					if product != nil {
-						v = product[row*g.outputs+o]
-					}
-					out[to+o*g.outFeature] = v
+			}
+		case g.outFeature == 1:
+			for x := range line {
+				copy(out[to+x*step:][:g.outputs], product[from+x*g.outputs:])
+			}
+		default:
+			for o := range g.outputs {
+				for x := range line {
+					out[to+o*g.outFeature+x*step] = product[from+x*g.outputs+o]
 				}
-				row++
 			}
 		}
 	}
