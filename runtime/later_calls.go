@@ -1,6 +1,9 @@
 package runtime
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // What takes long to prepare pays for a kernel that has run some thousand times and will go on. Such a kernel may have other calls from then on: fewer ones, as
 // a rule, of loops that take more than three operands. They may be given a table of addresses, and have memory that keeps its contents from one run to the next.
@@ -23,21 +26,36 @@ type laterState struct {
 	tables [][]unsafe.Pointer // in the order of the calls
 }
 
-// findLater asks the steps that are not linked for later calls.
-func (t *tensorFunction) findLater() {
-	next := 0
+// callsOfLater is about how many calls of loops take as long as a later call.
+const callsOfLater = 3
+
+// askLater asks the steps for later calls that are better than the small ones.
+func (t *tensorFunction) askLater() {
 	for pc := range t.steps {
-		for next < len(t.linked) && pc >= t.linked[next].end {
-			next++
-		}
 		s := &t.steps[pc]
-		if s.later == nil || next < len(t.linked) && pc >= t.linked[next].first {
+		if s.later == nil || s.small != nil && len(s.small) < callsOfLater {
 			continue
 		}
 		if calls := s.later(); len(calls.Calls) > 0 {
 			t.later = append(t.later, laterSteps{pc, calls})
 		}
 	}
+}
+
+// keepLater forgets the later calls of steps that are linked.
+func (t *tensorFunction) keepLater() {
+	t.later = slices.DeleteFunc(t.later, func(l laterSteps) bool {
+		return slices.ContainsFunc(t.linked, func(s *scalarSteps) bool { return s.first <= l.pc && l.pc < s.end })
+	})
+}
+
+// calls is about how many calls of loops take as long as a step.
+func (t *tensorFunction) calls(pc int) int {
+	n := t.steps[pc].calls()
+	if i, ok := slices.BinarySearchFunc(t.later, pc, func(l laterSteps, pc int) int { return l.pc - pc }); ok {
+		n = min(n, callsOfLater*len(t.later[i].Calls))
+	}
+	return n
 }
 
 // newLaterState makes room for later calls.

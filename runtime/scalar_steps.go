@@ -59,8 +59,9 @@ func (a *activation) countRuns() {
 		return
 	}
 	a.fn.link.Do(func() {
+		a.fn.askLater()
 		a.fn.linkSteps()
-		a.fn.findLater()
+		a.fn.keepLater()
 	})
 	if len(a.fn.linked)+len(a.fn.later) == 0 {
 		return
@@ -174,7 +175,7 @@ func (s *step) calls() int {
 func (t *tensorFunction) linkRange(first, end int) {
 	calls := 0
 	for pc := first; pc < end; pc++ {
-		calls += t.steps[pc].calls()
+		calls += t.calls(pc)
 	}
 	if calls < leastCalls && !atOnce.Load() {
 		return

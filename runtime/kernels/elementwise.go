@@ -92,7 +92,7 @@ func boundTiles(p *tile.Program) runtime.Bound {
 		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 			p.Run(0, n, (*frameBuffers)(f))
 			return nil
-		}, Small: small, Later: laterProgram(p, small), Scratch: registers}
+		}, Small: small, Later: laterProgram(p), Scratch: registers}
 	}
 	run := func(f *runtime.TensorFrame, lo, hi int) { p.Run(lo, hi, (*frameBuffers)(f)) }
 	return newParallelLoop(run).bound(n, grain)

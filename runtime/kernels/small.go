@@ -20,9 +20,9 @@ func smallProgram(p *tile.Program) ([]runtime.SmallCall, int64) {
 	return smallCalls(calls, 0), int64(registers)
 }
 
-// laterProgram is what a tile program, whose small calls are given, is where it runs often: its machine code.
-func laterProgram(p *tile.Program, small []runtime.SmallCall) func() runtime.LaterCalls {
-	if small != nil && len(small) <= fewCalls {
+// laterProgram is what a tile program is where it runs often: its machine code, if it may have any.
+func laterProgram(p *tile.Program) func() runtime.LaterCalls {
+	if !p.MayHaveCode() {
 		return nil
 	}
 	return func() runtime.LaterCalls {
@@ -35,9 +35,6 @@ func laterProgram(p *tile.Program, small []runtime.SmallCall) func() runtime.Lat
 		return later
 	}
 }
-
-// fewCalls are as good as one of machine code.
-const fewCalls = 2
 
 // inRoom has registers in the memory of later calls.
 func inRoom(calls []runtime.SmallCall) {

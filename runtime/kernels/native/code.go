@@ -35,10 +35,13 @@ func Disable() (restore func()) {
 	return func() { disabled.Store(before) }
 }
 
+// Possible reports whether there is code for this processor at all.
+func Possible() bool { return !disabled.Load() && vec.InUse() != vec.Portable }
+
 // Compile makes the code, unless an op has no recipe, the widths of lanes differ, or the system has no memory that can be executed. The builder
 // must not be used afterwards.
 func (b *Builder) Compile() (*Code, bool) {
-	if disabled.Load() || vec.InUse() == vec.Portable || len(b.stores)+len(b.folds) == 0 {
+	if !Possible() || len(b.stores)+len(b.folds) == 0 {
 		return nil, false
 	}
 	again := b.again()

@@ -1,6 +1,12 @@
 package tile
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/gohalo/halo/runtime/kernels/native"
+	vectors "github.com/gohalo/halo/runtime/kernels/vec"
+)
 
 // The way to machine code takes longer than running it on a few vectors: a frame is found, and pointers for the code. Where memory is the same from one run to
 // the next, all of that is known, and one call is left.
@@ -12,11 +18,17 @@ const leastForCode = payingWork >> 10
 // mostGathered is how many elements are gathered one by one at most: tiles have faster ways, which so many are worth.
 const mostGathered = 512
 
+// MayHaveCode reports whether [Program.CodeCalls] may have some, before any is made.
+func (p *Program) MayHaveCode() bool {
+	return p.Len() > 0 && len(p.stores) > 0 && len(p.folds)+len(p.tables) == 0 && p.stages == nil && native.Possible() &&
+		!slices.ContainsFunc(p.steps, func(s step) bool { return s.vector == (vectors.Name{}) || isTurn(s.vector) })
+}
+
 // CodeCalls writes a program out as [Program.Calls] does, with machine code, which is made now, in place of its steps. It reports false where there is none, where that
 // does not pay, and for programs that a run does not compute by one call.
 func (p *Program) CodeCalls() (calls []Call, room int, ok bool) {
 	n := p.Len()
-	if n == 0 || len(p.stores) == 0 || len(p.folds)+len(p.tables) > 0 || n*p.weight+len(p.steps)*stepWork < leastForCode && !atOnce.Load() {
+	if !p.MayHaveCode() || n*p.weight+len(p.steps)*stepWork < leastForCode && !atOnce.Load() {
 		return nil, 0, false
 	}
 	c := p.code()
