@@ -65,13 +65,11 @@ type codeCall struct {
 	strides          []int64
 }
 
-// run finds at d the addresses of the code's memory and of what its slots point to, and as much room for the slots, which running it changes.
+// run finds at d the addresses of the code's memory and of what its slots point to, and as much room for the slots.
 func (c *codeCall) run(_ int, d, _, _, _ unsafe.Pointer) {
 	k := len(c.code.slots)
 	table := vec[unsafe.Pointer](d, 1+2*k)
-	slots := table[1+k:]
-	copy(slots, table[1:])
-	c.code.Run(c.bundles, c.rows, c.n, slots, c.strides, vec[byte](table[0], c.code.Memory))
+	c.code.RunAgain(c.bundles, c.rows, c.n, table[1:1+k], table[1+k:], c.strides, vec[byte](table[0], c.code.Memory))
 }
 
 func (w *callWriter) write() bool {
