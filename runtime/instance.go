@@ -79,6 +79,7 @@ type activation struct {
 	moves     []boundCall    // of fn.copies
 	rounds    int            // how often its stretches ran
 	linked    []linkedSteps  // of fn.linked, once they ran often
+	later     []laterState   // of fn.later, from then on
 
 	meter *meter // nil without a measurement
 

@@ -150,6 +150,9 @@ func (s *step) weight() int {
 	if s.small != nil {
 		w = len(s.small)
 	}
+	if s.later != nil {
+		w = min(w, callsOfLater)
+	}
 	w *= valuesOfCall
 	for _, c := range s.callees {
 		inner := 0

@@ -58,20 +58,28 @@ func (a *activation) countRuns() {
 	if len(a.fn.segments) > 0 || a.fn.events {
 		return
 	}
-	a.fn.link.Do(a.fn.linkSteps)
-	if len(a.fn.linked) == 0 {
+	a.fn.link.Do(func() {
+		a.fn.askLater()
+		a.fn.linkSteps()
+		a.fn.keepLater()
+	})
+	if len(a.fn.linked)+len(a.fn.later) == 0 {
 		return
 	}
 	a.linked = make([]linkedSteps, len(a.fn.linked))
 	for i, s := range a.fn.linked {
 		a.linked[i] = s.begin(a.run)
 	}
+	a.later = make([]laterState, len(a.fn.later))
+	for i := range a.later {
+		a.later[i] = newLaterState(&a.fn.later[i])
+	}
 	a.moved = true
 	a.bindStretches()
 }
 
 // unlink makes each of a's steps run by itself again.
-func (a *activation) unlink() { a.linked, a.rounds, a.moved = nil, 0, true }
+func (a *activation) unlink() { a.linked, a.later, a.rounds, a.moved = nil, nil, 0, true }
 
 // linkedSteps are scalarSteps of an activation.
 type linkedSteps struct {
@@ -167,7 +175,7 @@ func (s *step) calls() int {
 func (t *tensorFunction) linkRange(first, end int) {
 	calls := 0
 	for pc := first; pc < end; pc++ {
-		calls += t.steps[pc].calls()
+		calls += t.calls(pc)
 	}
 	if calls < leastCalls && !atOnce.Load() {
 		return

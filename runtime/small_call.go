@@ -20,9 +20,10 @@ type SmallCall struct {
 // Place is an address in the frame of a call. The zero Place is none.
 type Place struct {
 	Kind   PlaceKind
-	Index  int    // of the input or output
-	Offset int    // in bytes
-	Const  []byte // of InConst
+	Index  int     // of the input or output
+	Offset int     // in bytes
+	Const  []byte  // of InConst
+	Table  []Place // of InTable: there are their addresses, one behind the other
 }
 
 // PlaceKind says what a Place is relative to.
@@ -34,6 +35,8 @@ const (
 	InOutput
 	InScratch
 	InConst
+	InRoom  // of [LaterCalls]
+	InTable // only there
 )
 
 func (p *Place) in(f *TensorFrame) unsafe.Pointer {
@@ -95,7 +98,7 @@ func findStretches(steps []step) []stretch {
 		}
 		first, small := i, false
 		for ; steps[i].kind == stepKernel; i++ { // a return ends every function
-			small = small || steps[i].small != nil || steps[i].canLink()
+			small = small || steps[i].small != nil || steps[i].later != nil || steps[i].canLink()
 		}
 		if small {
 			found = append(found, stretch{first, i})
@@ -114,7 +117,7 @@ func (a *activation) bindStretches() {
 	if a.stretches == nil {
 		a.stretches = make([]boundStretch, len(a.fn.stretches))
 	}
-	next, pc := 0, 0 // of a.linked, and behind the last stretch
+	next, later, pc := 0, 0, 0 // of a.linked and a.later, and behind the last stretch
 	for i, s := range a.fn.stretches {
 		calls := a.stretches[i].calls[:0]
 		if s.first < pc {
@@ -129,6 +132,13 @@ func (a *activation) bindStretches() {
 			}
 			if a.fn.steps[pc].kind != stepKernel { // the return at the latest
 				break
+			}
+			for later < len(a.later) && a.fn.later[later].pc < pc {
+				later++
+			}
+			if later < len(a.later) && a.fn.later[later].pc == pc {
+				calls = a.later[later].bind(calls, &a.fn.later[later], &a.frames[pc])
+				continue
 			}
 			small := a.fn.steps[pc].small
 			if small == nil {

@@ -21,6 +21,7 @@ type tensorFunction struct {
 	stretches []stretch      // of steps, for functions that run often
 	link      sync.Once
 	linked    []*scalarSteps  // in order, after link
+	later     []laterSteps    // in order, after link
 	segments  []tensorSegment // not empty: parts that run beside each other
 	same      map[int32]int32 // registers that nothing computes, since they are another one's memory
 	numSites  int
@@ -82,6 +83,7 @@ type step struct {
 
 	runAsync AsyncTensorKernel
 	small    []SmallCall // the same as run, or nil
+	later    func() LaterCalls
 	code     scalar.Code // the same as run, or nil
 	differs  bool        // code may give other bits
 	scalar   *scalarLoop // the same as a loop, or nil

@@ -28,6 +28,8 @@ type Bound struct {
 	RunAsync AsyncTensorKernel
 	// Small, if set, does what Run does, in this order. It is for kernels on so few elements that calling them is most of the work.
 	Small []SmallCall
+	// Later, if set, is asked once where the kernel has run some thousand times, for what had better be called from then on.
+	Later func() LaterCalls
 	// Code, if set, does what Run does as part of a program over scalars. It is for kernels on so few elements, too, and may refuse.
 	Code scalar.Code
 	// CodeDiffers says that Code may give other bits than Run: it adds in another order, or rounds products that Run does not round. What runs

@@ -113,19 +113,31 @@ func run(t testing.TB, s *site, bound runtime.Bound, args []*hlo.Literal, worker
 	require.NoError(t, bound.Run(f))
 	require.NoError(t, bound.Run(f), "a second run")
 	if bound.Small != nil {
-		var want [][]byte
-		for i := range results {
-			want = append(want, slices.Clone(results[i].Data))
-			for k := range results[i].Data {
-				results[i].Data[k] = 0xaa
-			}
-		}
-		runtime.RunSmall(bound.Small, f)
-		for i := range results {
-			require.Equal(t, want[i], results[i].Data, "result %d by small calls", i)
+		requireSame(t, results, "by small calls", func() { runtime.RunSmall(bound.Small, f) })
+	}
+	if bound.Later != nil {
+		defer tile.CodeAtOnce()()
+		if later := bound.Later(); len(later.Calls) > 0 {
+			requireSame(t, results, "by later calls", func() { runtime.RunLater(later, f) })
 		}
 	}
 	return results
+}
+
+// requireSame runs what writes the results again, and requires that they stay the same.
+func requireSame(t testing.TB, results []runtime.Buffer, how string, run func()) {
+	t.Helper()
+	var want [][]byte
+	for i := range results {
+		want = append(want, slices.Clone(results[i].Data))
+		for k := range results[i].Data {
+			results[i].Data[k] = 0xaa
+		}
+	}
+	run()
+	for i := range results {
+		require.Equal(t, want[i], results[i].Data, "result %d %s", i, how)
+	}
 }
 
 // operand makes random data with the awkward values mixed in.

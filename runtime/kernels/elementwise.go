@@ -77,7 +77,7 @@ func runTiles(p *tile.Program) runtime.Bound {
 	bound := boundTiles(p)
 	bound.Code = tileCode(p)
 	if r, ok := newRunMoves(p); ok {
-		bound.Run = r.loop.bound(r.n, r.grain).Run
+		bound.Run, bound.Later = r.loop.bound(r.n, r.grain).Run, nil
 	}
 	return bound
 }
@@ -92,7 +92,7 @@ func boundTiles(p *tile.Program) runtime.Bound {
 		return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 			p.Run(0, n, (*frameBuffers)(f))
 			return nil
-		}, Small: small, Scratch: registers}
+		}, Small: small, Later: laterProgram(p), Scratch: registers}
 	}
 	run := func(f *runtime.TensorFrame, lo, hi int) { p.Run(lo, hi, (*frameBuffers)(f)) }
 	return newParallelLoop(run).bound(n, grain)

@@ -80,7 +80,7 @@ func fusedSequence(s *site) (runtime.Bound, bool) {
 		if done {
 			q := b.q
 			q.states.New = func() any { return &seqState{} }
-			return runtime.Bound{Run: q.run, Small: q.small(), Scratch: b.places.size, Code: q.code(), CodeDiffers: q.codeDiffers()}, true
+			return runtime.Bound{Run: q.run, Small: q.small(), Later: q.later, Scratch: b.places.size, Code: q.code(), CodeDiffers: q.codeDiffers()}, true
 		}
 	}
 	return runtime.Bound{}, false

@@ -54,6 +54,54 @@ func (q *sequence) small() []runtime.SmallCall {
 	return all
 }
 
+// later is small with the later calls of parts that have some.
+func (q *sequence) later() runtime.LaterCalls {
+	if len(q.staged) > 0 {
+		return runtime.LaterCalls{}
+	}
+	var all runtime.LaterCalls
+	better := false
+	for i := range q.parts {
+		p := &q.parts[i]
+		part := runtime.LaterCalls{Calls: p.bound.Small}
+		if p.bound.Later != nil {
+			if l := p.bound.Later(); len(l.Calls) > 0 {
+				part, better = l, true
+			}
+		}
+		if p.bound.Run != nil && part.Calls == nil {
+			return runtime.LaterCalls{}
+		}
+		for _, c := range part.Calls {
+			for _, at := range [...]*runtime.Place{&c.D, &c.A, &c.B, &c.C} {
+				*at = q.laterPlaceIn(p, *at, all.Room)
+			}
+			all.Calls = append(all.Calls, c)
+		}
+		all.Room += (part.Room + runtime.BufferAlign - 1) &^ (runtime.BufferAlign - 1)
+	}
+	if !better {
+		return runtime.LaterCalls{}
+	}
+	return all
+}
+
+// laterPlaceIn is placeIn for later calls, whose room begins at an offset.
+func (q *sequence) laterPlaceIn(p *seqPart, at runtime.Place, room int) runtime.Place {
+	switch at.Kind {
+	case runtime.InRoom:
+		at.Offset += room
+		return at
+	case runtime.InTable:
+		table := make([]runtime.Place, len(at.Table))
+		for i := range table {
+			table[i] = q.laterPlaceIn(p, at.Table[i], room)
+		}
+		return runtime.Place{Kind: runtime.InTable, Table: table}
+	}
+	return q.placeIn(p, at)
+}
+
 // placeIn is where a place of a part is in the sequence.
 func (q *sequence) placeIn(p *seqPart, at runtime.Place) runtime.Place {
 	v := p.out

@@ -20,6 +20,39 @@ func smallProgram(p *tile.Program) ([]runtime.SmallCall, int64) {
 	return smallCalls(calls, 0), int64(registers)
 }
 
+// laterProgram is what a tile program is where it runs often: its machine code, if it may have any.
+func laterProgram(p *tile.Program) func() runtime.LaterCalls {
+	if !p.MayHaveCode() {
+		return nil
+	}
+	return func() runtime.LaterCalls {
+		calls, room, ok := p.CodeCalls()
+		if !ok {
+			return runtime.LaterCalls{}
+		}
+		later := runtime.LaterCalls{Calls: smallCalls(calls, 0), Room: room}
+		inRoom(later.Calls)
+		return later
+	}
+}
+
+// inRoom has registers in the memory of later calls.
+func inRoom(calls []runtime.SmallCall) {
+	for i := range calls {
+		c := &calls[i]
+		for _, p := range [...]*runtime.Place{&c.D, &c.A, &c.B, &c.C} {
+			if p.Kind == runtime.InScratch {
+				p.Kind = runtime.InRoom
+			}
+			for k := range p.Table {
+				if t := &p.Table[k]; t.Kind == runtime.InScratch {
+					t.Kind = runtime.InRoom
+				}
+			}
+		}
+	}
+}
+
 // smallCalls are calls of a tile program whose registers begin at a place of the scratch memory.
 func smallCalls(calls []tile.Call, registers int) []runtime.SmallCall {
 	small := make([]runtime.SmallCall, len(calls))
@@ -35,8 +68,12 @@ func placeOf(p *tile.Place, registers int) runtime.Place {
 		at += registers
 	}
 	kinds := [...]runtime.PlaceKind{tile.Nowhere: runtime.Nowhere, tile.InInput: runtime.InInput, tile.InOutput: runtime.InOutput,
-		tile.InRegister: runtime.InScratch, tile.InConstant: runtime.InConst}
-	return runtime.Place{Kind: kinds[p.Kind], Index: p.Index, Offset: at, Const: p.Value}
+		tile.InRegister: runtime.InScratch, tile.InConstant: runtime.InConst, tile.InTable: runtime.InTable}
+	place := runtime.Place{Kind: kinds[p.Kind], Index: p.Index, Offset: at, Const: p.Value}
+	for i := range p.Table {
+		place.Table = append(place.Table, placeOf(&p.Table[i], registers))
+	}
+	return place
 }
 
 func smallInput(i int) runtime.Place { return runtime.Place{Kind: runtime.InInput, Index: i} }

@@ -20,6 +20,8 @@ type Kernel[T Number] struct {
 	RunOnRows func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T)
 	// onBroad is RunOnRows without a panel, for half as many columns more. It may be nil.
 	onBroad func(k int, a, b []T, ldb int, c []T, ldc int, add bool)
+	// onHalf is RunOnRows without a panel, for the first half of the rows and twice as many columns. It may be nil.
+	onHalf func(k int, a, b []T, ldb int, c []T, ldc int, add bool)
 	// inPlace is Run for rows where they are, and for columns [j, j+n) of the product, of which b begins with the first; nil if there is none, and no check of what
 	// it is given: see BlockInPlace.
 	inPlace func(panels int, a []T, rows, ks []int, b []T, ldb int, c []T, ldc int, add bool, n int)
@@ -57,9 +59,14 @@ func (g *Kernel[T]) Block(m, n, k int, a, b, c []T, ldc int, add bool, tile []T)
 // BlockOnRows is Block for a matrix b that is not packed, whose rows are ldb apart, by RunOnRows. panel has room for k*NR elements.
 func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, add bool, tile, panel []T) {
 	j := 0
-	if m == g.MR && g.onBroad != nil {
+	switch {
+	case m == g.MR && g.onBroad != nil:
 		for end := g.broad(n); j < end; j += g.NR / 2 * 3 {
 			g.onBroad(k, a[:k*g.MR], b[j:], ldb, c[j:], ldc, add)
+		}
+	case m <= g.MR/2 && g.onHalf != nil:
+		for ; j+2*g.NR <= n; j += 2 * g.NR {
+			g.half(m, k, a, b[j:], ldb, c[j:], ldc, add, tile)
 		}
 	}
 	for ; j < n; j += g.NR {
@@ -82,6 +89,16 @@ func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, 
 			g.columns(m-g.MR, g.NR, k, a[k*g.MR:], panel, c[g.MR*ldc+j:], ldc, add, tile, Ahead[T]{From: panel})
 		}
 	}
+}
+
+// half computes 2*NR columns of up to half of the rows of a panel.
+func (g *Kernel[T]) half(m, k int, a, b []T, ldb int, c []T, ldc int, add bool, tile []T) {
+	if m == g.MR/2 {
+		g.onHalf(k, a, b, ldb, c, ldc, add)
+		return
+	}
+	g.onHalf(k, a, b, ldb, tile, 2*g.NR, false)
+	put(m, 2*g.NR, c, ldc, add, tile, 2*g.NR)
 }
 
 // broad is how many of n columns are multiplied one and a half panels at a time: what is left fills panels if it can.
@@ -162,8 +179,13 @@ func (g *Kernel[T]) columns(m, n, k int, a, b []T, c []T, ldc int, add bool, til
 
 // put writes m rows of n columns of a tile to c, or adds them.
 func (g *Kernel[T]) put(m, n int, c []T, ldc int, add bool, tile []T) {
+	put(m, n, c, ldc, add, tile, g.NR)
+}
+
+// put is that for a tile whose rows are ldt apart.
+func put[T Number](m, n int, c []T, ldc int, add bool, tile []T, ldt int) {
 	for r := range m {
-		to, from := c[r*ldc:][:n], tile[r*g.NR:][:n]
+		to, from := c[r*ldc:][:n], tile[r*ldt:][:n]
 		if !add {
 			copy(to, from)
 			continue

@@ -226,6 +226,12 @@ func pairsAVX2OnRows(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add 
 //go:noescape
 func f32AVX512FewOnBroad(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
 
+// f32AVX512FewOnHalf sets c, of 4 rows and 64 columns, to a·b over k, or adds it.
+// Panels of a have 8 rows. Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func f32AVX512FewOnHalf(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
+
 // f32AVX512InPlace sets c, of 8 rows for each panel and 32 columns, to a·b over k, or adds it.
 // Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.
 //
@@ -255,6 +261,12 @@ func f32AVX512WidePart(panels int, k int, a *float32, rows *int, ks *int, b *flo
 //
 //go:noescape
 func f64AVX512FewOnBroad(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
+
+// f64AVX512FewOnHalf sets c, of 4 rows and 32 columns, to a·b over k, or adds it.
+// Panels of a have 8 rows. Rows of b are ldb apart. It asks for the memory of c.
+//
+//go:noescape
+func f64AVX512FewOnHalf(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
 // f64AVX512InPlace sets c, of 8 rows for each panel and 16 columns, to a·b over k, or adds it.
 // Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.

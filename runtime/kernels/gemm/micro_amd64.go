@@ -44,12 +44,12 @@ func smallerKernels[T Number]() (smaller []Kernel[T]) {
 	switch to := any(&smaller).(type) {
 	case *[]Kernel[float32]:
 		if cpu.X86.HasAVX512F {
-			*to = append(*to, anywhere(broad(placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace), f32AVX512FewOnBroad), narrow32))
+			*to = append(*to, anywhere(broad(placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace), f32AVX512FewOnBroad, f32AVX512FewOnHalf), narrow32))
 		}
 		*to = append(*to, placed(newKernel(6, 16, f32AVX2, f32AVX2Packing, f32AVX2OnRows), f32AVX2InPlace), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking, f32AVX2FewOnRows))
 	case *[]Kernel[float64]:
 		if cpu.X86.HasAVX512F {
-			*to = append(*to, anywhere(broad(placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace), f64AVX512FewOnBroad), narrow64))
+			*to = append(*to, anywhere(broad(placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace), f64AVX512FewOnBroad, f64AVX512FewOnHalf), narrow64))
 		}
 		*to = append(*to, placed(newKernel(6, 8, f64AVX2, f64AVX2Packing, f64AVX2OnRows), f64AVX2InPlace), newKernel(4, 8, f64AVX2Few, f64AVX2FewPacking, f64AVX2FewOnRows))
 	}
@@ -83,12 +83,17 @@ func placed[T float32 | float64 | int32](k Kernel[T], run inPlaceLoop[T]) Kernel
 	return k
 }
 
-// broad gives a kernel a loop for three vectors of columns, which checks what it reads and writes.
-func broad[T float32 | float64](k Kernel[T], run onRowsLoop[T]) Kernel[T] {
-	columns := k.NR / 2 * 3
+// broad gives a kernel loops for three vectors of columns, and for four and half of its rows, which check what they read and write.
+func broad[T float32 | float64](k Kernel[T], whole, half onRowsLoop[T]) Kernel[T] {
+	rows, columns := k.MR, k.NR/2*3
 	k.onBroad = func(n int, a, b []T, ldb int, c []T, ldc int, add bool) {
-		checkPanels(1, n, k.MR, columns, a, b, ldb, c, ldc)
-		run(n, &a[0], &b[0], ldb, &c[0], ldc, add)
+		checkPanels(1, n, rows, columns, a, b, ldb, c, ldc)
+		whole(n, &a[0], &b[0], ldb, &c[0], ldc, add)
+	}
+	halfOfRows, twice := k.MR/2, 2*k.NR
+	k.onHalf = func(n int, a, b []T, ldb int, c []T, ldc int, add bool) {
+		checkPanels(1, n, halfOfRows, twice, a[:n*rows], b, ldb, c, ldc)
+		half(n, &a[0], &b[0], ldb, &c[0], ldc, add)
 	}
 	return k
 }

@@ -22,13 +22,13 @@ func TestVectorKernels(t *testing.T) {
 		b[i] = float32(i%5) - 2
 	}
 	if cpu.X86.HasAVX512F {
-		kernels32 = append(kernels32, anywhere(broad(placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace), f32AVX512FewOnBroad), narrow32))
-		kernels64 = append(kernels64, anywhere(broad(placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace), f64AVX512FewOnBroad), narrow64))
+		kernels32 = append(kernels32, anywhere(broad(placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace), f32AVX512FewOnBroad, f32AVX512FewOnHalf), narrow32))
+		kernels64 = append(kernels64, anywhere(broad(placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace), f64AVX512FewOnBroad, f64AVX512FewOnHalf), narrow64))
 	}
 	for _, n := range []int{112, 80, 50, 48, 45, 32, 31, 17, 16, 9, 8, 1} {
 		want := multiply(portable[float32](), 31, n, 70, a, b)
 		for _, g := range kernels32 {
-			for _, m := range []int{1, g.MR, 31} {
+			for _, m := range []int{1, g.MR/2 - 1, g.MR / 2, g.MR, 31} {
 				require.Equal(t, want[:m*n], multiply(g, m, n, 70, a, b))
 			}
 		}
@@ -41,7 +41,7 @@ func TestVectorKernels(t *testing.T) {
 		y[i] = float64(v)
 	}
 	for _, g := range kernels64 {
-		for _, m := range []int{1, g.MR, 31} {
+		for _, m := range []int{1, g.MR/2 - 1, g.MR / 2, g.MR, 31} {
 			for _, n := range []int{56, 40, 24, 45, 16, 9, 8, 1} {
 				require.Equal(t, multiply(portable[float64](), m, n, 70, x, y), multiply(g, m, n, 70, x, y))
 			}

@@ -35,10 +35,13 @@ func Disable() (restore func()) {
 	return func() { disabled.Store(before) }
 }
 
+// Possible reports whether there is code for this processor at all.
+func Possible() bool { return !disabled.Load() && vec.InUse() != vec.Portable }
+
 // Compile makes the code, unless an op has no recipe, the widths of lanes differ, or the system has no memory that can be executed. The builder
 // must not be used afterwards.
 func (b *Builder) Compile() (*Code, bool) {
-	if disabled.Load() || vec.InUse() == vec.Portable || len(b.stores)+len(b.folds) == 0 {
+	if !Possible() || len(b.stores)+len(b.folds) == 0 {
 		return nil, false
 	}
 	again := b.again()
@@ -89,6 +92,26 @@ func (c *Code) Run(bundles, rows, n int, slots []unsafe.Pointer, strides []int64
 		c.meets(bundles, rows, n, slots, strides)
 	}
 	runtime.KeepAlive(c) // or its memory would be given back
+}
+
+// RunAgain is Run for calls that do the same each time. It leaves the slots as they are, and has room for as many. The memory is of zeros at first, and nothing else
+// writes to it.
+func (c *Code) RunAgain(bundles, rows, n int, slots, room []unsafe.Pointer, strides []int64, memory []byte) {
+	frame := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(memory))), c.Memory/8)
+	if frame[frameBundle/8] == 0 || c.met.Load() != 0 {
+		copy(room, slots)
+		c.Run(bundles, rows, n, room, strides, memory)
+		c.arguments(bundles, rows, n, slots, strides, memory) // where pieces may have had theirs
+		return
+	}
+	frame[frameRows/8], frame[frameBundles/8] = int64(rows), int64(bundles) // which the code counts down
+	code, first, space := unsafe.Pointer(&c.memory[0]), unsafe.Pointer(unsafe.SliceData(slots)), unsafe.Pointer(unsafe.SliceData(memory))
+	if c.gentle == nil {
+		enter(code, first, space, n/c.Lanes*c.Lanes)
+	} else if enterAndTell(code, first, space, n/c.Lanes*c.Lanes) {
+		c.meets(bundles, rows, n, slots, strides)
+	}
+	runtime.KeepAlive(c)
 }
 
 // arguments are those of enter.

@@ -17,9 +17,10 @@ type Call struct {
 // Place is where an operand of a call is. One of the first three counts.
 type Place struct {
 	Kind   PlaceKind
-	Index  int    // of the input or output
-	Offset int    // in bytes
-	Value  []byte // of a constant
+	Index  int     // of the input or output
+	Offset int     // in bytes
+	Value  []byte  // of a constant
+	Table  []Place // of a table of addresses
 }
 
 // PlaceKind tells places apart.
@@ -31,6 +32,7 @@ const (
 	InOutput
 	InRegister
 	InConstant
+	InTable
 )
 
 // MostInCalls is the number of elements up to which a program may be written as calls.
@@ -105,7 +107,7 @@ func (p *Program) calls() (calls []Call, at []Place, registers int, ok bool) {
 			if l.widen != nil || at[l.reg].Kind == Nowhere {
 				return nil, nil, 0, false
 			}
-			bring, single, whole := p.gathering(l)
+			bring, single, whole := p.gathering(l, n)
 			switch {
 			case bring == nil:
 				return nil, nil, 0, false
@@ -177,10 +179,9 @@ func (p *Program) numbers(o *counter) Place {
 	return Place{Kind: InConstant, Value: value}
 }
 
-// gathering is the loop of a gathered load of all elements. If these lie together, it is whole, and begins at element first of the input. There is none for elements
-// of unusual widths.
-func (p *Program) gathering(l *load) (bring loop, first int, whole bool) {
-	n := p.Len()
+// gathering is the loop of a gathered load of the first n elements. If these lie together, it is whole, and begins at element first of the input. There is none for
+// elements of unusual widths.
+func (p *Program) gathering(l *load, n int) (bring loop, first int, whole bool) {
 	var w walk
 	w.start(&p.space, &l.view, 0)
 	var rows []gatheredRow

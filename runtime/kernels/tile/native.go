@@ -90,6 +90,11 @@ func (p *Program) compiled(f *frame, n int) *nativeSteps {
 	if f.work = 0; work < payingWork && !atOnce.Load() {
 		return nil
 	}
+	return p.code()
+}
+
+// code is that of the steps, which is made if it has not been, or nil.
+func (p *Program) code() *nativeSteps {
 	p.native.once.Do(func() {
 		c, ok := p.compile()
 		if !ok {

@@ -35,6 +35,7 @@ func generate() (asmgen.Files, error) {
 	for _, e := range []element{f32, f64} {
 		name := fmt.Sprintf("f%dAVX512", 8*e.size)
 		g.micro(name+"FewOnBroad", e, 8, 64, onBroad)
+		g.micro(name+"FewOnHalf", e, 4, 64, onHalf)
 		g.micro(name+"InPlace", e, 8, 64, inPlace)
 		g.anywhere(name+"Narrow", e, 1, false)
 		g.anywhere(name+"NarrowPart", e, 1, true)

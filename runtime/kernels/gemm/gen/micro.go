@@ -17,8 +17,8 @@ import (
 //
 // One that packs reads columns where they are and leaves them as a panel on the way, for which there is time. It takes one panel of rows. One on rows does the same
 // without a panel: where there is nothing else to multiply with it, what is written only keeps loads waiting whose addresses look alike. With few rows it takes three
-// vectors of columns, so that each element of a serves three multiplications. One in place reads rows where they are: each has a register, and a list says where its
-// elements are.
+// vectors of columns, so that each element of a serves three multiplications, and with half as many four, of panels whose other rows it leaves out. One in place reads
+// rows where they are: each has a register, and a list says where its elements are.
 func (g generator) micro(name string, e element, rows, vector int, kind microKind) {
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
@@ -27,6 +27,7 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 		packing:  "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool, panel *%[1]s)",
 		onRows:   "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool)",
 		onBroad:  "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool)",
+		onHalf:   "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool)",
 		inPlace:  "func(panels, k int, a *%[1]s, rows, ks *int, b, c *%[1]s, ldc int, add bool)",
 	}[kind], e.name))
 	each := " for each panel"
@@ -38,6 +39,7 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 		packing:  "It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.",
 		onRows:   "Rows of b are ldb apart. It asks for the memory of c.",
 		onBroad:  "Rows of b are ldb apart. It asks for the memory of c.",
+		onHalf:   fmt.Sprintf("Panels of a have %d rows. Rows of b are ldb apart. It asks for the memory of c.", 2*rows),
 		inPlace:  "Elements of a are at the sum of a number of rows and one of ks. It asks for the memory of c.",
 	}[kind])
 	g.Pragma("noescape")
@@ -50,7 +52,7 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 	switch kind {
 	case onPanels:
 		m.a, m.to, m.step = g.Load(g.Param("a"), g.GP64()), g.Load(g.Param("next"), g.GP64()), g.Load(g.Param("step"), g.GP64())
-	case packing, onRows, onBroad:
+	case packing, onRows, onBroad, onHalf:
 		ldb := g.Load(g.Param("ldb"), g.GP64())
 		g.SHLQ(m.shift(), ldb)
 		m.a, m.step, m.ldb = g.Load(g.Param("a"), g.GP64()), g.GP64(), ldb
@@ -89,16 +91,20 @@ const (
 	packing
 	onRows
 	onBroad // onRows, for three vectors of columns
+	onHalf  // onRows, for four vectors of columns and half of the rows of a panel
 	inPlace
 )
 
 // isOnRows reports whether the rows of b are where they are.
-func (k microKind) isOnRows() bool { return k == packing || k == onRows || k == onBroad }
+func (k microKind) isOnRows() bool { return k == packing || k == onRows || k == onBroad || k == onHalf }
 
 // vectors is how many of them a row of b has.
 func (k microKind) vectors() int {
-	if k == onBroad {
+	switch k {
+	case onBroad:
 		return 3
+	case onHalf:
+		return 4
 	}
 	return 2
 }
@@ -138,6 +144,14 @@ func (m *micro) registers() (v []reg.VecVirtual) {
 
 // line is how many bytes a row of b has.
 func (m *micro) line() operand.Op { return operand.U32(uint32(m.kind.vectors() * m.width)) }
+
+// panelRows is how many rows a panel of a has.
+func (m *micro) panelRows() int {
+	if m.kind == onHalf {
+		return 2 * len(m.sums)
+	}
+	return len(m.sums)
+}
 
 // shift is by how many bits a number of elements becomes one of bytes.
 func (m *micro) shift() operand.Op { return operand.U8(uint8(bits.TrailingZeros(uint(m.size)))) }
@@ -219,7 +233,7 @@ func (m *micro) steps(n int, b []reg.VecVirtual) {
 		}
 		var off reg.Register
 		switch m.kind {
-		case packing, onRows, onBroad:
+		case packing, onRows, onBroad, onHalf:
 			for i := range b[1:] {
 				m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1, Disp: i * m.width})
 			}
@@ -236,7 +250,7 @@ func (m *micro) steps(n int, b []reg.VecVirtual) {
 			m.MOVQ(operand.Mem{Base: m.ks, Disp: 8 * s}, off)
 		}
 		for i, sums := range m.sums {
-			from := operand.Mem{Base: m.a, Disp: (s*len(m.sums) + i) * m.size}
+			from := operand.Mem{Base: m.a, Disp: (s*m.panelRows() + i) * m.size}
 			if m.kind == inPlace {
 				from = operand.Mem{Base: m.rowAt[i], Index: off, Scale: uint8(m.size)}
 			}
@@ -250,7 +264,7 @@ func (m *micro) steps(n int, b []reg.VecVirtual) {
 	if m.kind == inPlace {
 		m.ADDQ(operand.U8(uint8(8*n)), m.ks)
 	} else {
-		m.ADDQ(operand.U32(uint32(n*len(m.sums)*m.size)), m.a)
+		m.ADDQ(operand.U32(uint32(n*m.panelRows()*m.size)), m.a)
 	}
 	if !m.kind.isOnRows() {
 		m.ADDQ(operand.U32(uint32(n*len(b)*m.width)), m.b)
@@ -286,7 +300,7 @@ const line = 64
 // inMemory reports whether row i's element of a is an operand in memory: two of three rows, spread evenly. Loads are then fewer than multiplications, of which a
 // processor begins as many in a cycle.
 func (m *micro) inMemory(i int) bool {
-	if m.width < 64 || m.integer && !m.quads || m.kind == inPlace {
+	if m.width < 64 || m.integer && !m.quads || m.kind == inPlace || m.kind == onHalf {
 		return false
 	}
 	rows := len(m.sums)
