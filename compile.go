@@ -101,7 +101,7 @@ func (o *Options) pipeline() (*pass.Pipeline, error) {
 	case o.Passes != "":
 		return passes.Parse(o.Passes)
 	}
-	return passes.Parse("cpu")
+	return cpu()
 }
 
 // Stats say how long the steps to a runnable program took, and how much memory an execution takes besides arguments and results.
@@ -192,7 +192,7 @@ func lowered(ctx context.Context, v Module, o Options) (*bef.File, Stats, error)
 		return nil, stats, orElided(err, m)
 	}
 	signature := SignatureOf(v.module) // as the caller knows the program, before passes
-	signature.fill(SignatureOf(m))
+	signature.fill(m)
 	file.Extensions = append(file.Extensions, signature.section(file))
 	stats.Lower = time.Since(began)
 	return file, stats, nil
