@@ -3,6 +3,7 @@ package halo
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -103,6 +104,9 @@ func (o *Options) pipeline() (*pass.Pipeline, error) {
 	}
 	return cpu()
 }
+
+// cpu is the pipeline that lowering needs. A process makes it once: passes keep nothing of the modules that they run on.
+var cpu = sync.OnceValues(func() (*pass.Pipeline, error) { return passes.Parse("cpu") })
 
 // Stats say how long the steps to a runnable program took, and how much memory an execution takes besides arguments and results.
 type Stats struct {
