@@ -3,6 +3,7 @@ package halo
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -101,8 +102,11 @@ func (o *Options) pipeline() (*pass.Pipeline, error) {
 	case o.Passes != "":
 		return passes.Parse(o.Passes)
 	}
-	return passes.Parse("cpu")
+	return cpu()
 }
+
+// cpu is the pipeline that lowering needs. A process makes it once: passes keep nothing of the modules that they run on.
+var cpu = sync.OnceValues(func() (*pass.Pipeline, error) { return passes.Parse("cpu") })
 
 // Stats say how long the steps to a runnable program took, and how much memory an execution takes besides arguments and results.
 type Stats struct {
@@ -192,7 +196,7 @@ func lowered(ctx context.Context, v Module, o Options) (*bef.File, Stats, error)
 		return nil, stats, orElided(err, m)
 	}
 	signature := SignatureOf(v.module) // as the caller knows the program, before passes
-	signature.fill(SignatureOf(m))
+	signature.fill(m)
 	file.Extensions = append(file.Extensions, signature.section(file))
 	stats.Lower = time.Since(began)
 	return file, stats, nil

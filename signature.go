@@ -68,8 +68,8 @@ func SignatureOf(m hlo.Module) *Signature {
 	if communicates(m) {
 		s.Replicas, s.Partitions = int(max(cfg.ReplicaCount, 1)), int(max(cfg.NumPartitions, 1))
 	}
-	at := map[string]int{} // leaves of parameters and result, by place
-	for i := range entry.NumParameters() {
+	first := make([]int, entry.NumParameters()) // of the leaves of each parameter
+	for i := range first {
 		in := entry.Parameter(i)
 		common := commonOf(in)
 		name := in.Name()
@@ -80,28 +80,25 @@ func SignatureOf(m hlo.Module) *Signature {
 		if l := cfg.EntryLayout; l != nil && i < len(l.Parameters) && l.Parameters[i].Compatible(shape) {
 			shape = l.Parameters[i]
 		}
-		for _, leaf := range valuesOf(name, shape, common.Sharding) {
-			at[place(i, leaf.index)] = len(s.Parameters)
-			s.Parameters = append(s.Parameters, leaf.Value)
+		first[i] = len(s.Parameters)
+		s.Parameters = appendValues(s.Parameters, name, shape, common.Sharding)
+	}
+	s.Results = appendValues(nil, entry.Root().Name(), resultShape(m), commonOf(entry.Root()).Sharding)
+	at := func(parameter int64, index hlo.ShapeIndex) (leaf int, ok bool) {
+		if parameter < 0 || parameter >= int64(len(first)) {
+			return 0, false
 		}
-	}
-	root := entry.Root()
-	shape := root.Shape()
-	if l := cfg.EntryLayout; l != nil && l.Result.Compatible(shape) {
-		shape = l.Result
-	}
-	for _, leaf := range valuesOf(root.Name(), shape, commonOf(root).Sharding) {
-		at[place(ofResult, leaf.index)] = len(s.Results)
-		s.Results = append(s.Results, leaf.Value)
+		leaf, _, ok = entry.Parameter(int(parameter)).Shape().Leaf(index)
+		return first[parameter] + leaf, ok
 	}
 	for _, d := range cfg.BufferDonors {
-		if i, ok := at[place(int(d.Parameter), d.Index)]; ok {
+		if i, ok := at(int64(d.Parameter), d.Index); ok {
 			s.Parameters[i].Donated = true
 		}
 	}
 	for _, a := range cfg.InputOutputAlias {
-		parameter, ok1 := at[place(int(a.Parameter), a.ParameterIndex)]
-		result, ok2 := at[place(ofResult, a.Output)]
+		parameter, ok1 := at(int64(a.Parameter), a.ParameterIndex)
+		result, _, ok2 := entry.Root().Shape().Leaf(a.Output)
 		if ok1 && ok2 {
 			s.Parameters[parameter].Donated = true
 			s.Aliases = append(s.Aliases, Alias{parameter, result, a.Must})
@@ -110,12 +107,26 @@ func SignatureOf(m hlo.Module) *Signature {
 	return s
 }
 
+// resultShape is the shape of the result, with the layout that the header asks for.
+func resultShape(m hlo.Module) hlo.Shape {
+	shape := m.Entry().Root().Shape()
+	if l := m.Config().EntryLayout; l != nil && l.Result.Compatible(shape) {
+		shape = l.Result
+	}
+	return shape
+}
+
 // fill takes over the shapes of results of dynamic size that passes have filled up to their bounds, as dynamic-padder does if it is asked to.
-func (s *Signature) fill(after *Signature) {
-	for i := range min(len(s.Results), len(after.Results)) {
-		if shape := after.Results[i].Shape; !s.Results[i].Shape.IsStatic() && shape.IsStatic() {
+func (s *Signature) fill(after hlo.Module) {
+	if !slices.ContainsFunc(s.Results, func(v Value) bool { return !v.Shape.IsStatic() }) {
+		return
+	}
+	i := 0
+	for _, shape := range resultShape(after).Leaves {
+		if i < len(s.Results) && !s.Results[i].Shape.IsStatic() && shape.IsStatic() {
 			s.Results[i].Shape = shape
 		}
+		i++
 	}
 }
 
@@ -127,29 +138,21 @@ func commonOf(in hlo.Instruction) hlo.Common {
 	return hlo.Common{}
 }
 
-// place is a key for the leaf of a parameter, or of the result.
-func place(parameter int, index hlo.ShapeIndex) string { return fmt.Sprint(parameter, index) }
-
-const ofResult = -1 // instead of the number of a parameter
-
-type leafValue struct {
-	index hlo.ShapeIndex
-	Value
-}
-
-// valuesOf describes the leaves of a shape.
-func valuesOf(name string, s hlo.Shape, sharding *hlo.Sharding) (all []leafValue) {
+// appendValues describes the leaves of a shape.
+func appendValues(all []Value, name string, s hlo.Shape, sharding *hlo.Sharding) []Value {
+	all = slices.Grow(all, s.NumLeaves())
+	first := len(all)
 	for index, leaf := range s.Leaves {
-		v := leafValue{slices.Clone(index), Value{Name: name, Shape: leaf}}
+		v := Value{Name: name, Shape: leaf}
 		if len(index) > 0 {
-			v.Name = fmt.Sprintf("%s%v", name, index)
+			v.Name += index.String()
 		}
-		switch {
+		switch k := len(all) - first; {
 		case sharding == nil:
 		case sharding.Kind != hlo.ShardingTuple:
 			v.Sharding = sharding.String()
-		case len(all) < len(sharding.Elements):
-			v.Sharding = sharding.Elements[len(all)].String()
+		case k < len(sharding.Elements):
+			v.Sharding = sharding.Elements[k].String()
 		}
 		all = append(all, v)
 	}

@@ -38,17 +38,17 @@ type valueJSON struct {
 // signatureBody is a signature beside the metadata of its file.
 type signatureBody struct {
 	*Signature
-	metadata []byte
+	file *bef.File
 }
 
 // section is the signature as a section of a file that has its metadata, encoded when the file is written.
 func (s *Signature) section(file *bef.File) bef.Section {
-	return bef.Section{ID: bef.SignatureSection, Body: signatureBody{s, file.Extension(bef.MetadataSection)}, Packs: true}
+	return bef.Section{ID: bef.SignatureSection, Body: signatureBody{s, file}, Packs: true}
 }
 
 // Encode returns the signature as JSON. It implements bef.SectionBody.
 func (s signatureBody) Encode() []byte {
-	md, err := runtime.DecodeMetadata(s.metadata)
+	md, err := runtime.MetadataOf(s.file)
 	if err != nil {
 		panic(err) // it was made in this process
 	}

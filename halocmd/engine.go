@@ -76,8 +76,10 @@ func (c *runCmd) options(observer halo.Observer) halo.Options {
 // compile compiles a module that was read from a file.
 func (c *runCmd) compile(ctx context.Context, e *env, in *input, m halo.Module, observer halo.Observer) (_ *halo.Program, err error) {
 	o := c.options(observer)
-	if o.Pipeline, err = c.Level.pipeline("cpu"); err != nil {
-		return nil, usageError{err}
+	if c.Level != (optLevel{}) { // else it is the pipeline that halo.Warm has made
+		if o.Pipeline, err = c.Level.pipeline("cpu"); err != nil {
+			return nil, usageError{err}
+		}
 	}
 	if c.FastMath {
 		o.Runner = &pass.Runner{FP: pass.FastMath}

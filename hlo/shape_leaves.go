@@ -58,12 +58,32 @@ func (s Shape) leaves(at ShapeIndex, f func(ShapeIndex, Shape) bool) bool {
 	if !s.IsTuple() {
 		return f(at, s)
 	}
+	at = append(at, 0)
 	for i, e := range s.d.elems {
-		if !e.leaves(append(at, int64(i)), f) {
+		at[len(at)-1] = int64(i)
+		if !e.leaves(at, f) {
 			return false
 		}
 	}
 	return true
+}
+
+// Leaf is the part of s at index if that is a leaf, with its number among the leaves.
+func (s Shape) Leaf(index ShapeIndex) (n int, leaf Shape, ok bool) {
+	for _, i := range index {
+		if !s.IsTuple() || i < 0 || int(i) >= s.NumElems() {
+			return 0, s, false
+		}
+		if len(s.d.elems) == s.d.leaves && len(s.d.elems) == s.d.parts { // none is a tuple
+			n += int(i)
+		} else {
+			for _, e := range s.d.elems[:i] {
+				n += e.NumLeaves()
+			}
+		}
+		s = s.d.elems[i]
+	}
+	return n, s, !s.IsTuple()
 }
 
 // NumLeaves is the number of leaves of s: 1 for an array, the sum over elements for a tuple.

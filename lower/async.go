@@ -70,14 +70,14 @@ func (f *function) addEvent(in hlo.Instruction, o op, bound []valueID) {
 	if f.l.states {
 		event = append(event, bound...)
 	}
-	f.leaves[in.ID()] = event
+	f.leaves.Set(in.ID(), event)
 }
 
 // eventOf is the leaves of the asynchronous value that an update or done goes on from, its event first, and its chain if that is in this function.
 func (f *function) eventOf(in hlo.Instruction) ([]valueID, *asyncChain, error) {
 	if in.NumOperands() > 0 && f.isAsync(in.OperandInstr(0)) {
 		if previous := in.OperandInstr(0); isState(f.form(previous), previous.Shape()) {
-			return f.leaves[previous.ID()], f.chains[previous.ID()], nil
+			return f.leaves.Get(previous.ID()), f.chains[previous.ID()], nil
 		}
 	}
 	return nil, nil, f.errorf(in, "it goes on from a value that is not being computed; run pass async-to-sync first")
@@ -105,9 +105,9 @@ func asyncDone(_ context.Context, f *function, in hlo.Instruction) error {
 	}
 	o := op{kernel: "hlo.async-done", loc: f.location(in), args: state[:1]}
 	done := len(f.ops)
-	f.leaves[in.ID()] = f.add(o, in.Shape())
+	f.leaves.Set(in.ID(), f.add(o, in.Shape()))
 	if chain != nil {
-		chain.done, chain.outputs = done, f.leaves[in.ID()]
+		chain.done, chain.outputs = done, f.leaves.Get(in.ID())
 		f.ops[done].started = &chain.start
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/proto"
 	"github.com/gohalo/halo/runtime"
 )
 
@@ -34,9 +35,9 @@ func (c *constants) add(data []byte) int64 {
 // smallConstant is the size up to which a constant may as well stay in the module.
 const smallConstant = 64
 
-// withoutConstants is the module whose functions' constants are elided: their values are in the constants section. Computations that
+// withoutConstants is the program whose functions' constants are elided: their values are in the constants section. Computations that
 // kernels apply keep theirs.
-func (l *lowering) withoutConstants() hlo.Module {
+func (l *lowering) withoutConstants() *proto.Program {
 	applied := make(map[hlo.CompID]bool)
 	functions := make(map[hlo.CompID]bool)
 	for _, f := range l.order {
@@ -49,18 +50,24 @@ func (l *lowering) withoutConstants() hlo.Module {
 			}
 		}
 	}
-	e := l.m.Edit()
+	var e *hlo.Editor
 	for id := range functions {
 		if applied[id] {
 			continue
 		}
 		for in := range l.m.MustComputation(id).Instructions() {
 			if lit := in.Literal(); lit != nil && in.Shape().IsArray() && in.Shape().ByteSize() > smallConstant {
+				if e == nil {
+					e = l.m.Edit()
+				}
 				e.Computation(id).Instr(in.ID()).SetAttrs(&hlo.ConstantAttrs{Literal: hlo.NewElidedLiteral(in.Shape())})
 			}
 		}
 	}
-	return e.Freeze()
+	if e == nil {
+		return l.program
+	}
+	return proto.NewProgram(e.Freeze())
 }
 
 // apply notes a computation and all that it calls.

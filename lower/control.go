@@ -19,7 +19,7 @@ func call(ctx context.Context, f *function, in hlo.Instruction) error {
 	}
 	o := op{kernel: "hlo.call", loc: f.location(in), args: f.operandLeaves(in, 0, in.NumOperands()),
 		callees: []*function{callee}, control: &runtime.Control{}}
-	f.leaves[in.ID()] = f.add(o, f.form(in))
+	f.leaves.Set(in.ID(), f.add(o, f.form(in)))
 	return nil
 }
 
@@ -35,7 +35,7 @@ func conditional(ctx context.Context, f *function, in hlo.Instruction) error {
 		o.callees = append(o.callees, callee)
 		o.control.Counts = append(o.control.Counts, f.form(in.OperandInstr(i+1)).NumLeaves())
 	}
-	f.leaves[in.ID()] = f.add(o, f.form(in))
+	f.leaves.Set(in.ID(), f.add(o, f.form(in)))
 	return nil
 }
 
@@ -55,7 +55,7 @@ func while(ctx context.Context, f *function, in hlo.Instruction) error {
 	if err != nil {
 		return err
 	}
-	given, err := f.as(f.leaves[initial.ID()], f.form(initial), form, initial.Shape(), in)
+	given, err := f.as(f.leaves.Get(initial.ID()), f.form(initial), form, initial.Shape(), in)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func while(ctx context.Context, f *function, in hlo.Instruction) error {
 	}
 	o := op{kernel: "hlo.while", loc: f.location(in), args: state, callees: []*function{cond, body}, loop: true,
 		control: &runtime.Control{TripCount: f.l.tripCount(in)}}
-	f.leaves[in.ID()] = f.add(o, form)
+	f.leaves.Set(in.ID(), f.add(o, form))
 	return nil
 }
 
@@ -88,13 +88,21 @@ func (l *lowering) tripCount(in hlo.Instruction) int64 {
 			N string `json:"n"`
 		} `json:"known_trip_count"`
 	}
-	if c := in.Common(); c != nil && json.Unmarshal([]byte(c.BackendConfig), &config) == nil {
+	if c := in.Common(); c != nil && c.BackendConfig != "" && json.Unmarshal([]byte(c.BackendConfig), &config) == nil {
 		if n, err := strconv.ParseInt(config.Known.N, 10, 64); err == nil && n >= 0 {
 			return n
 		}
 	}
-	if loop, ok := analysis.FindLoop(l.m, in); ok && !l.effects.OfComputation(in.Callee(1)) {
+	if loop, ok := analysis.FindLoop(l.m, in); ok && !l.hasEffects(in.Callee(1)) {
 		return loop.Trip
 	}
 	return runtime.UnknownTripCount
+}
+
+// hasEffects reports whether executing a computation does something besides computing its result.
+func (l *lowering) hasEffects(id hlo.CompID) bool {
+	if l.effects == nil {
+		l.effects = analysis.FindSideEffects(l.m)
+	}
+	return l.effects.OfComputation(id)
 }

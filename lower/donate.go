@@ -8,6 +8,9 @@ import (
 // aliases are the pairs of a result and a parameter, by leaf, that the header lets a caller keep in the same memory. A parameter is given once,
 // to a result of its own shape; what else a header says does not hold, and is left out.
 func aliases(m hlo.Module) (list []runtime.Alias) {
+	if len(m.Config().InputOutputAlias) == 0 {
+		return nil
+	}
 	c := m.Entry()
 	var first []int // of the leaves of each parameter
 	leaves := 0
@@ -22,8 +25,8 @@ func aliases(m hlo.Module) (list []runtime.Alias) {
 			continue
 		}
 		p := c.Parameter(int(a.Parameter)).Shape()
-		param, from, ok1 := leafAt(p, a.ParameterIndex)
-		result, to, ok2 := leafAt(root, a.Output)
+		param, from, ok1 := p.Leaf(a.ParameterIndex)
+		result, to, ok2 := root.Leaf(a.Output)
 		param += first[a.Parameter]
 		if !ok1 || !ok2 || results[result] || params[param] || from.IsToken() || !from.Compatible(to) {
 			continue
@@ -35,32 +38,16 @@ func aliases(m hlo.Module) (list []runtime.Alias) {
 }
 
 // donations is, by leaf of the result, the leaf of the parameters over which it may have to be written, or -1; nil if there is none.
-func donations(m hlo.Module) []int {
-	list := aliases(m)
-	if len(list) == 0 {
+func (l *lowering) donations() []int {
+	if len(l.aliases) == 0 {
 		return nil
 	}
-	over := make([]int, m.Entry().Root().Shape().NumLeaves())
+	over := make([]int, l.m.Entry().Root().Shape().NumLeaves())
 	for i := range over {
 		over[i] = -1
 	}
-	for _, a := range list {
+	for _, a := range l.aliases {
 		over[a.Result] = a.Param
 	}
 	return over
-}
-
-// leafAt is the position among the leaves of s of the leaf at index, and its shape.
-func leafAt(s hlo.Shape, index hlo.ShapeIndex) (int, hlo.Shape, bool) {
-	n := 0
-	for _, i := range index {
-		if !s.IsTuple() || i < 0 || int(i) >= s.NumElems() {
-			return 0, s, false
-		}
-		for j := range int(i) {
-			n += s.Elem(j).NumLeaves()
-		}
-		s = s.Elem(int(i))
-	}
-	return n, s, !s.IsTuple()
 }

@@ -8,18 +8,21 @@ import (
 // emit writes the function into the file and its plan beside it.
 func (f *function) emit() {
 	b := f.l.b
-	types := func(ids []valueID) (t []bef.TypeID) {
+	var text []byte
+	appendTypes := func(t []bef.TypeID, ids []valueID) []bef.TypeID {
 		for _, v := range ids {
-			t = append(t, b.Type(leafType(f.values[v].shape)))
+			text = f.values[v].shape.AppendText(text[:0], false)
+			t = append(t, b.TypeOf(text))
 		}
 		return t
 	}
-	fb := b.Function(f.name(), bef.Async, types(f.args), types(f.roots))
+	fb := b.Function(f.name(), bef.Async, appendTypes(nil, f.args), appendTypes(nil, f.roots))
 	fb.SetLocation(bef.Named(f.comp.Name()))
+	fb.Grow(len(f.ops), len(f.values)-len(f.args))
 	f.id = fb.ID()
 
 	regs := make([]bef.RegID, len(f.values))
-	f.plan = runtime.FunctionPlan{Func: int(f.id), FrameBytes: f.frameBytes}
+	f.plan = runtime.FunctionPlan{Func: int(f.id), FrameBytes: f.frameBytes, Registers: make([]runtime.Register, 0, len(f.values))}
 	register := func(v valueID, r bef.RegID) {
 		regs[v] = r
 		f.plan.Registers = append(f.plan.Registers, f.register(v))
@@ -27,15 +30,18 @@ func (f *function) emit() {
 	for i, a := range f.args {
 		register(a, fb.Arg(i))
 	}
+	var spec bef.KernelSpec
+	attrs := make([]bef.NamedValue, 1)
 	for k := range f.ops {
 		o := &f.ops[k]
-		spec := bef.KernelSpec{Name: o.kernel, Results: types(o.results), Loc: o.loc}
+		spec = bef.KernelSpec{Name: o.kernel, Results: appendTypes(spec.Results[:0], o.results), Loc: o.loc, Args: spec.Args[:0], Funcs: spec.Funcs[:0]}
 		for _, a := range o.args {
 			spec.Args = append(spec.Args, regs[a])
 		}
 		if !o.in.IsZero() {
 			b.Type("i64") // numbers bring their types
-			spec.Attrs = []bef.NamedValue{{Name: "hlo", Value: bef.Int64(f.l.program.ID(o.in))}}
+			attrs[0] = bef.NamedValue{Name: "hlo", Value: bef.Int64(f.l.program.ID(o.in))}
+			spec.Attrs = attrs
 		}
 		for _, c := range o.callees {
 			spec.Funcs = append(spec.Funcs, c.id)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
+	"github.com/gohalo/halo/internal/idmap"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/bef"
 )
@@ -22,13 +23,13 @@ type function struct {
 	args   []valueID // argument leaves, parameter by parameter
 	roots  []valueID // result leaves
 
-	leaves   map[hlo.InstrID][]valueID
+	leaves   idmap.Map[hlo.InstrID, []valueID]
 	forms    *forms
 	elements map[hlo.InstrID][]int // of tuples, where the leaves of each element begin
 	chains   map[hlo.InstrID]*asyncChain
-	opsOf    map[hlo.InstrID][2]int // of instructions: their first op and that after the last
-	orders   map[hlo.InstrID][]int  // of instructions that dissolve: ops that those who use them must come after all the same
-	segments *segments              // nil if the ops run one after the other
+	lastOps  idmap.Map[hlo.InstrID, int] // of instructions that became ops: the last one
+	orders   map[hlo.InstrID][]int       // of instructions that dissolve: ops that those who use them must come after all the same
+	segments *segments                   // nil if the ops run one after the other
 
 	id         bef.FuncID
 	plan       runtime.FunctionPlan
@@ -112,12 +113,12 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention,
 		return nil, err
 	}
 	f := &function{l: l, comp: comp, conv: conv,
-		leaves: make(map[hlo.InstrID][]valueID, comp.NumInstructions()), elements: make(map[hlo.InstrID][]int), opsOf: make(map[hlo.InstrID][2]int), orders: make(map[hlo.InstrID][]int),
-		forms: l.formsOf(id, params), chains: make(map[hlo.InstrID]*asyncChain)}
+		elements: make(map[hlo.InstrID][]int), orders: make(map[hlo.InstrID][]int), forms: l.formsOf(id, params), chains: make(map[hlo.InstrID]*asyncChain),
+		ops: make([]op, 0, comp.NumInstructions()), values: make([]value, 0, comp.NumInstructions())}
 	for _, pid := range comp.Parameters() {
 		p, _ := comp.At(pid)
 		ids := f.newValues(f.form(p), -1)
-		f.leaves[pid] = ids
+		f.leaves.Set(pid, ids)
 		f.args = append(f.args, ids...)
 	}
 	order := f.l.executionOrder(comp)
@@ -132,7 +133,7 @@ func (l *lowering) function(ctx context.Context, id hlo.CompID, conv convention,
 		f.noteOrder(in, first)
 	}
 	var err error
-	if f.roots, err = f.as(f.leaves[comp.Root().ID()], f.forms.root, returns, comp.Root().Shape(), comp.Root()); err != nil {
+	if f.roots, err = f.as(f.leaves.Get(comp.Root().ID()), f.forms.root, returns, comp.Root().Shape(), comp.Root()); err != nil {
 		return nil, err
 	}
 	f.findOver()
@@ -163,7 +164,7 @@ func (f *function) noteOrder(in hlo.Instruction, first int) {
 		f.ops[k].of, f.ops[k].after = in, after
 	}
 	if first < len(f.ops) {
-		f.opsOf[in.ID()] = [2]int{first, len(f.ops)}
+		f.lastOps.Set(in.ID(), len(f.ops)-1)
 	} else if len(after) > 0 {
 		f.orders[in.ID()] = after
 	}
@@ -171,11 +172,11 @@ func (f *function) noteOrder(in hlo.Instruction, first int) {
 
 // completes lists the ops with which an instruction has run.
 func (f *function) completes(id hlo.InstrID) []int {
-	if r, ok := f.opsOf[id]; ok {
-		return []int{r[1] - 1}
+	if last, ok := f.lastOps.Lookup(id); ok {
+		return []int{last}
 	}
 	list := f.orders[id]
-	for _, v := range f.leaves[id] {
+	for _, v := range f.leaves.Get(id) {
 		if d := f.values[v].def; d >= 0 {
 			list = append(list[:len(list):len(list)], d)
 		}
@@ -185,6 +186,10 @@ func (f *function) completes(id hlo.InstrID) []int {
 
 // newValues makes one value for each leaf of shape, defined by op def.
 func (f *function) newValues(shape hlo.Shape, def int) []valueID {
+	if !shape.IsTuple() {
+		f.values = append(f.values, value{shape: shape, def: def, store: -1})
+		return []valueID{valueID(len(f.values) - 1)}
+	}
 	ids := make([]valueID, 0, shape.NumLeaves())
 	for _, leaf := range shape.Leaves {
 		ids = append(ids, valueID(len(f.values)))
@@ -204,7 +209,7 @@ func (f *function) add(o op, shape hlo.Shape) []valueID {
 func (f *function) operandLeaves(in hlo.Instruction, from, to int) []valueID {
 	var ids []valueID
 	for i := from; i < to; i++ {
-		ids = append(ids, f.leaves[in.Operand(i)]...)
+		ids = append(ids, f.leaves.Get(in.Operand(i))...)
 	}
 	return ids
 }
@@ -238,7 +243,7 @@ func (f *function) kernel(in hlo.Instruction) error {
 		if !hlo.ForwardsAsync(in.Opcode(), in.Attrs()) {
 			break // it is given the value in full
 		}
-		f.leaves[in.ID()] = f.leaves[o.ID()]
+		f.leaves.Set(in.ID(), f.leaves.Get(o.ID()))
 		return nil
 	}
 	if in.Opcode() == hlo.OpCopy && !in.Shape().Compatible(in.OperandInstr(0).Shape()) {
@@ -249,20 +254,30 @@ func (f *function) kernel(in hlo.Instruction) error {
 		return err
 	}
 	o := op{
-		kernel: "hlo." + in.Opcode().String(),
+		kernel: f.l.kernelName(in.Opcode()),
 		in:     in,
 		loc:    f.location(in),
 		args:   args,
 		share:  shareable(f.l.m, in),
 	}
-	f.leaves[in.ID()] = f.add(o, in.Shape())
+	f.leaves.Set(in.ID(), f.add(o, in.Shape()))
 	return nil
+}
+
+// kernelName is the name of the kernel of an op.
+func (l *lowering) kernelName(op hlo.Opcode) string {
+	name := &l.kernelNames[op]
+	if *name == "" {
+		*name = "hlo." + op.String()
+	}
+	return *name
 }
 
 // arguments is the leaves of the operands of a kernel, asynchronous values spelled out.
 func (f *function) arguments(in hlo.Instruction) (args []valueID, err error) {
+	args = make([]valueID, 0, in.NumOperands())
 	for o := range in.Operands() {
-		leaves := f.leaves[o.ID()]
+		leaves := f.leaves.Get(o.ID())
 		if f.isAsync(o) {
 			if leaves, err = f.as(leaves, f.form(o), o.Shape(), o.Shape(), in); err != nil {
 				return nil, err
@@ -276,9 +291,20 @@ func (f *function) arguments(in hlo.Instruction) (args []valueID, err error) {
 func (f *function) location(in hlo.Instruction) bef.Location {
 	loc := bef.Location{Kind: bef.NamedLocation, Name: in.Name()}
 	if p := in.Position(); p.Line > 0 {
-		loc.Parts = []bef.Location{bef.At(f.l.m.Config().FileName, int(p.Line), int(p.Col))}
+		loc.Parts = f.l.place(p)
 	}
 	return loc
+}
+
+// place is a position as the only part of a location. Every op has one, so they are made many at a time.
+func (l *lowering) place(p hlo.Position) []bef.Location {
+	if len(l.places) == 0 {
+		l.places = make([]bef.Location, 16)
+	}
+	place := l.places[:1:1]
+	l.places = l.places[1:]
+	place[0] = bef.At(l.m.Config().FileName, int(p.Line), int(p.Col))
+	return place
 }
 
 func (f *function) errorf(in hlo.Instruction, format string, args ...any) error {

@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
@@ -63,7 +64,7 @@ func Module(ctx context.Context, m hlo.Module) (*bef.File, error) {
 
 func newLowering(m hlo.Module) *lowering {
 	l := &lowering{m: m, b: bef.NewBuilder(), program: proto.NewProgram(m), fns: make(map[fnKey]*function), forms: make(map[formsKey]*forms), chains: make(map[hlo.CompID]int), ordered: make(map[hlo.CompID]bool),
-		effects: analysis.FindSideEffects(m)}
+		aliases: aliases(m)}
 	for c := range m.Computations() {
 		for in := range c.Instructions() {
 			l.hasChains = l.hasChains || in.Opcode() == hlo.OpAsyncStart
@@ -80,15 +81,20 @@ type lowering struct {
 	order  []*function // callees first
 	consts constants
 
+	aliases []runtime.Alias
+
 	forms     map[formsKey]*forms
 	hasChains bool
 	states    bool // asynchronous values bring the operands that are bound; see form.go
 
 	program *proto.Program // the ids of instructions
-	effects *analysis.SideEffects
 	known   *analysis.Costs
+	effects *analysis.SideEffects
 	ordered map[hlo.CompID]bool // isOrderedWithin
 	chains  map[hlo.CompID]int  // begunIn of computations
+
+	kernelNames [hlo.NumOpcodes]string // as far as they were asked for
+	places      []bef.Location         // for positions to come
 }
 
 // fnKey distinguishes versions of a computation: a loop body is compiled for results that overwrite arguments, and parameters may have
@@ -118,10 +124,10 @@ func (l *lowering) file(entry *function) (*bef.File, error) {
 	}
 	l.b.Extensions = []bef.Section{
 		bef.Producer{Tool: "halo", Version: formatVersion, Module: l.m.Name(), Layout: "G2"}.Section(),
-		{ID: runtime.SectionBufferPlan, Data: plan.Encode(), Packs: true},
+		{ID: runtime.SectionBufferPlan, Body: plan, Packs: true},
 		{ID: runtime.SectionConstants, Align: runtime.ConstantAlign, Data: l.consts.data},
-		{ID: runtime.SectionMetadata, Data: l.metadata(entry).Encode(), Packs: true},
-		{ID: runtime.SectionModule, Body: proto.NewProgram(l.withoutConstants()), Packs: true},
+		{ID: runtime.SectionMetadata, Body: l.metadata(entry), Packs: true},
+		{ID: runtime.SectionModule, Body: l.withoutConstants(), Packs: true},
 	}
 	return l.b.File()
 }
@@ -138,15 +144,16 @@ func (l *lowering) metadata(entry *function) *runtime.Metadata {
 		md.Params = appendLeaves(md.Params, p.Name(), p.Shape())
 	}
 	md.Results = appendLeaves(nil, c.Root().Name(), c.Root().Shape())
-	md.Aliases = aliases(l.m)
+	md.Aliases = l.aliases
 	return md
 }
 
 func appendLeaves(to []runtime.Leaf, name string, s hlo.Shape) []runtime.Leaf {
+	to = slices.Grow(to, s.NumLeaves())
 	for index, leaf := range s.Leaves {
 		n := name
 		if len(index) > 0 {
-			n = fmt.Sprintf("%s%v", name, index)
+			n += index.String()
 		}
 		b := leaf.InMemory()
 		to = append(to, runtime.Leaf{Name: n, Shape: string(leaf.AppendText(nil, false)), Type: uint8(b.Type()), Dims: b.Dimensions(), Bytes: b.ByteSize()})

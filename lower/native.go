@@ -9,7 +9,7 @@ import (
 // withChains makes a chain around the plain op of each native pair (copy-start and so on) that passes have left, so that it runs beside what lies
 // between the two. A start that something else than its done uses stays, and is refused.
 func withChains(m hlo.Module) hlo.Module {
-	e := m.Edit()
+	var e *hlo.Editor
 	for c := range m.Computations() {
 		for done := range c.Instructions() {
 			pair := hlo.Info(done.Opcode()).Pair
@@ -17,9 +17,15 @@ func withChains(m hlo.Module) hlo.Module {
 				continue
 			}
 			if start := done.OperandInstr(0); pair.Begins(start.Opcode()) && start.UserCount() == 1 && !start.IsRoot() {
+				if e == nil {
+					e = m.Edit()
+				}
 				chainOf(e.Computation(c.ID()), pair, start.ID(), done.ID())
 			}
 		}
+	}
+	if e == nil {
+		return m
 	}
 	return e.Freeze()
 }

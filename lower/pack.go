@@ -12,15 +12,10 @@ import (
 // the same time overlap: the largest first, each at the lowest offset that is free during its life. That search looks at everything placed
 // before; of the functions with more pieces than [searched], the smallest, which hardly add to the size, take turns in places of their size.
 func (f *function) pack() {
-	type piece struct {
-		bytes int64
-		life
-		place func(offset int64)
-	}
-	var pieces []piece
+	pieces := make([]piece, 0, len(f.stores))
 	for i := range f.stores {
 		if s := &f.stores[i]; s.slot.Kind == runtime.SlotArena {
-			pieces = append(pieces, piece{align(s.bytes), life{s.first, s.last, s.uses}, func(at int64) { s.slot.Index = at }})
+			pieces = append(pieces, piece{n: len(pieces), bytes: align(s.bytes), life: life{s.first, s.last, s.uses}, offset: &s.slot.Index})
 		}
 	}
 	for k := range f.ops {
@@ -41,22 +36,20 @@ func (f *function) pack() {
 		if o.chain != nil {
 			last = o.chain.done
 		}
-		pieces = append(pieces, piece{align(bytes), life{k, last, []int{k, last}}, func(at int64) {
-			for i := range o.control.Frames {
-				o.control.Frames[i] = at
-			}
-		}})
+		pieces = append(pieces, piece{n: len(pieces), bytes: align(bytes), life: life{k, last, []int{k, last}}, frames: o.control.Frames})
 	}
-	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.bytes, a.bytes) })
-	space := arena{apart: f.apart}
+	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.n, b.n)) })
 	large := pieces[:min(len(pieces), searched)]
-	for _, p := range large {
+	space := arena{apart: f.apart, taken: make([]span, 0, len(large))}
+	for i := range large {
+		p := &large[i]
 		p.place(space.reserve(p.bytes, p.life))
 	}
 	small := pieces[len(large):]
 	slices.SortStableFunc(small, func(a, b piece) int { return cmp.Compare(a.first, b.first) })
 	turns := turns{at: space.size, places: make(map[int64]*readyPlaces)}
-	for _, p := range small {
+	for i := range small {
+		p := &small[i]
 		if f.segments != nil { // there are no turns where much runs at the same time
 			p.place(turns.at)
 			turns.at += p.bytes
@@ -65,6 +58,24 @@ func (f *function) pack() {
 		p.place(turns.reserve(p.bytes, p.first, p.last))
 	}
 	f.frameBytes = turns.at
+}
+
+// piece is a storage or the frames of an op's callees, which want a place.
+type piece struct {
+	n     int // in the order of the function
+	bytes int64
+	life
+	offset *int64
+	frames []int64
+}
+
+func (p *piece) place(at int64) {
+	if p.offset != nil {
+		*p.offset = at
+	}
+	for i := range p.frames {
+		p.frames[i] = at
+	}
 }
 
 // searched is how many pieces are placed by search, which takes time in its square.
@@ -151,13 +162,12 @@ func (a *arena) reserve(bytes int64, l life) int64 {
 	at := int64(0)
 	for i := range a.taken {
 		s := &a.taken[i]
-		if a.apart(&s.life, &l) {
-			continue
-		}
 		if s.at >= at+bytes {
 			break
 		}
-		at = max(at, s.end)
+		if !a.apart(&s.life, &l) {
+			at = max(at, s.end)
+		}
 	}
 	s := span{at, at + bytes, l}
 	i, _ := slices.BinarySearchFunc(a.taken, s, func(x, y span) int { return cmp.Compare(x.at, y.at) })

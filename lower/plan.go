@@ -3,7 +3,6 @@ package lower
 import (
 	"slices"
 
-	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
 )
 
@@ -39,7 +38,7 @@ func (f *function) findOver() {
 			f.over[i] = i
 		}
 	case f.comp.ID() == f.l.m.Entry().ID():
-		f.over = donations(f.l.m)
+		f.over = f.l.donations()
 	}
 }
 
@@ -374,6 +373,3 @@ func (f *function) callersMemory() map[runtime.Slot][]*storage {
 	}
 	return users
 }
-
-// leafType is the name of a register's type in the file.
-func leafType(s hlo.Shape) string { return string(s.AppendText(nil, false)) }

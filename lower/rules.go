@@ -41,10 +41,10 @@ func forward(_ context.Context, f *function, in hlo.Instruction) error {
 		n = 1
 	}
 	if whole, ok := hlo.TupledAgain(in); ok && f.isAsync(whole) {
-		f.leaves[in.ID()] = f.leaves[whole.ID()]
+		f.leaves.Set(in.ID(), f.leaves.Get(whole.ID()))
 		return nil
 	}
-	f.leaves[in.ID()] = f.operandLeaves(in, 0, n)
+	f.leaves.Set(in.ID(), f.operandLeaves(in, 0, n))
 	return nil
 }
 
@@ -55,7 +55,7 @@ func tupleElement(_ context.Context, f *function, in hlo.Instruction) error {
 		return f.statePart(in, tuple, index)
 	}
 	first := f.firstLeaves(tuple)[index]
-	f.leaves[in.ID()] = f.leaves[tuple.ID()][first:][:f.form(in).NumLeaves()]
+	f.leaves.Set(in.ID(), f.leaves.Get(tuple.ID())[first:][:f.form(in).NumLeaves()])
 	return nil
 }
 
@@ -71,9 +71,9 @@ func (f *function) statePart(in, state hlo.Instruction, index int) error {
 	case !f.l.states:
 		return errStates
 	case index == 0:
-		f.leaves[in.ID()] = f.leaves[state.ID()][1:]
+		f.leaves.Set(in.ID(), f.leaves.Get(state.ID())[1:])
 	default:
-		f.leaves[in.ID()] = f.zeros(in.Shape(), in)
+		f.leaves.Set(in.ID(), f.zeros(in.Shape(), in))
 	}
 	return nil
 }
@@ -105,7 +105,8 @@ func constant(_ context.Context, f *function, in hlo.Instruction) error {
 	for _, part := range lit.Leaves() {
 		id := f.add(op{kernel: "hlo.constant", loc: f.location(in)}, part.Shape())
 		f.values[id[0]].store = f.constStorage(part.Bytes())
-		f.leaves[in.ID()] = append(f.leaves[in.ID()], id...)
+		leaves := f.leaves.At(in.ID())
+		*leaves = append(*leaves, id...)
 	}
 	return nil
 }

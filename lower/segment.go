@@ -71,11 +71,11 @@ func (b bitset) len() (n int) {
 
 // divide finds the segments of a function whose order is free, and puts its ops in an order in which each segment is in one piece.
 func (f *function) divide() {
-	if f.comp.IsScheduled() {
+	if f.comp.IsScheduled() || len(f.ops) < 2 {
 		return
 	}
 	candidates, seconds := f.candidates()
-	if len(candidates) < 1 || len(f.ops) < 2 {
+	if len(candidates) == 0 {
 		return
 	}
 	deps := f.dependencies()

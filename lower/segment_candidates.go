@@ -10,34 +10,22 @@ import (
 
 const kernelConstant = "hlo.constant"
 
-// candidates lists the ops that may be worth a fork, and the time that each op takes.
+// candidates lists the ops that may be worth a fork, and the time that each op takes. Most functions have none; then no other op's time is of interest.
 func (f *function) candidates() (list []int, seconds []float64) {
-	costs := f.l.costs()
 	seconds = make([]float64, len(f.ops))
 	for k := range f.ops {
-		o := &f.ops[k]
-		if o.isCopy() {
-			seconds[k] = analysis.Cost{Bytes: 2 * f.values[o.results[0]].shape.ByteSize()}.Seconds(analysis.OneCore)
-			continue
-		}
-		if o.of.IsZero() || o.kernel == kernelConstant {
-			continue
-		}
-		cost := costs.Of(o.of)
-		if !cost.IsZero() && o.of.Opcode() != hlo.OpAsyncStart {
-			seconds[k] = secondsOf(o.of, cost)
-		}
-		if o.of.Opcode() == hlo.OpAsyncDone {
-			seconds[k] = worthForking // of a chain that was begun elsewhere
-			if o.started != nil {
-				seconds[k] = secondsOf(o.of, costs.Of(*o.started))
+		if o := &f.ops[k]; f.mayFork(o) {
+			if seconds[k] = f.seconds(o); seconds[k] >= worthForking {
+				list = append(list, k)
 			}
 		}
-		if hlo.Info(o.of.Opcode()).Traits.Has(hlo.TraitCollective) {
-			seconds[k] = max(seconds[k], worthForking) // others may come late
-		}
-		if seconds[k] >= worthForking && !dividesItself(o.of) {
-			list = append(list, k)
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	for k := range f.ops {
+		if o := &f.ops[k]; !f.mayFork(o) {
+			seconds[k] = f.seconds(o)
 		}
 	}
 	if len(list) > mostForks {
@@ -46,6 +34,35 @@ func (f *function) candidates() (list []int, seconds []float64) {
 		slices.Sort(list)
 	}
 	return list, seconds
+}
+
+// mayFork reports whether an op would be worth a fork if it took long enough.
+func (f *function) mayFork(o *op) bool {
+	return !o.isCopy() && !o.of.IsZero() && o.kernel != kernelConstant && !dividesItself(o.of)
+}
+
+// seconds is how long an op takes.
+func (f *function) seconds(o *op) (s float64) {
+	if o.isCopy() {
+		return analysis.Cost{Bytes: 2 * f.values[o.results[0]].shape.ByteSize()}.Seconds(analysis.OneCore)
+	}
+	if o.of.IsZero() || o.kernel == kernelConstant {
+		return 0
+	}
+	costs := f.l.costs()
+	if cost := costs.Of(o.of); !cost.IsZero() && o.of.Opcode() != hlo.OpAsyncStart {
+		s = secondsOf(o.of, cost)
+	}
+	if o.of.Opcode() == hlo.OpAsyncDone {
+		s = worthForking // of a chain that was begun elsewhere
+		if o.started != nil {
+			s = secondsOf(o.of, costs.Of(*o.started))
+		}
+	}
+	if hlo.Info(o.of.Opcode()).Traits.Has(hlo.TraitCollective) {
+		s = max(s, worthForking) // others may come late
+	}
+	return s
 }
 
 // secondsOf is how long an instruction takes by its cost; of a custom call that declares none, by the size of what it works on.

@@ -190,7 +190,7 @@ func (c *planChecker) checkKernel(s *step) error {
 			case !ok || !m.overlaps(n):
 			case m != n:
 				return c.fail("output register %d in %v overlaps input register %d in %v", out, m, in, n)
-			case mayShare != nil && !mayShare(c.t.binding(s), i, j):
+			case mayShare != nil && !mayShare(c.t.binding(&c.t.fn.def.Kernels[s.kernel]), i, j):
 				return c.fail("output register %d in %v is input register %d, but the kernel cannot work in place", out, m, in)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gohalo/halo/internal/packed"
+	"github.com/gohalo/halo/runtime/bef"
 )
 
 // The bodies of the plan and metadata sections are a version, then VBR integers in BEF's big-endian groups, and strings
@@ -96,6 +97,28 @@ func DecodeBufferPlan(body []byte) (*BufferPlan, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// BufferPlanOf is the buffer plan of a file, or nil if it has none. What was made in this process is not encoded first, and must not be written.
+func BufferPlanOf(f *bef.File) (*BufferPlan, error) {
+	if p, ok := bef.Body[*BufferPlan](f, SectionBufferPlan); ok {
+		return p, nil
+	}
+	if body := f.Extension(SectionBufferPlan); body != nil {
+		return DecodeBufferPlan(body)
+	}
+	return nil, nil
+}
+
+// MetadataOf is the metadata of a file, or nil if it has none, in the same way.
+func MetadataOf(f *bef.File) (*Metadata, error) {
+	if m, ok := bef.Body[*Metadata](f, SectionMetadata); ok {
+		return m, nil
+	}
+	if body := f.Extension(SectionMetadata); body != nil {
+		return DecodeMetadata(body)
+	}
+	return nil, nil
 }
 
 // Encode returns the body of the metadata section.

@@ -124,22 +124,18 @@ func Load(file *bef.File, reg *Registry, o LoadOptions) (*Program, error) {
 
 // loadTensorFunctions loads the functions that have a buffer plan.
 func (p *Program) loadTensorFunctions() error {
-	if body := p.file.Extension(SectionMetadata); body != nil {
-		m, err := DecodeMetadata(body)
-		if err != nil {
-			return err
-		}
+	m, err := MetadataOf(p.file)
+	if err != nil {
+		return err
+	}
+	if m != nil {
 		if m.Entry >= len(p.functions) {
 			return fmt.Errorf("metadata section: entry is function %d of %d", m.Entry, len(p.functions))
 		}
 		p.metadata = m
 	}
-	body := p.file.Extension(SectionBufferPlan)
-	if body == nil {
-		return nil
-	}
-	plan, err := DecodeBufferPlan(body)
-	if err != nil {
+	plan, err := BufferPlanOf(p.file)
+	if err != nil || plan == nil {
 		return err
 	}
 	p.consts = p.file.Extension(SectionConstants)
@@ -150,6 +146,10 @@ func (p *Program) loadTensorFunctions() error {
 	}
 	l := tensorLoader{program: p, plans: make(map[int]*FunctionPlan),
 		done: make(map[tensorKey]*tensorFunction), loading: make(map[tensorKey]bool)}
+	for _, name := range p.file.Kernels {
+		_, is := controlKernels[name]
+		l.isControl = append(l.isControl, is)
+	}
 	for i := range plan.Functions {
 		f := &plan.Functions[i]
 		if f.Func >= len(p.functions) || l.plans[f.Func] != nil || p.functions[f.Func].def.Kind == bef.Native {

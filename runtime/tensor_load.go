@@ -24,7 +24,9 @@ type tensorLoader struct {
 	plans   map[int]*FunctionPlan
 	done    map[tensorKey]*tensorFunction
 	loading map[tensorKey]bool
-	errs    []error
+	// isControl says which kernels of the file, by code, the driver does itself.
+	isControl []bool
+	errs      []error
 }
 
 // tensorKey names a variant of a function: see tensorFunction.lateFrom.
@@ -51,9 +53,7 @@ func (l *tensorLoader) load(key tensorKey) (*tensorFunction, error) {
 	defer delete(l.loading, key)
 
 	t := &tensorFunction{fn: fn, regs: plan.Registers, numArgs: len(fn.def.Args), frame: plan.FrameBytes, lateFrom: key.lateFrom, same: make(map[int32]int32)}
-	for _, r := range fn.def.ResultRegs {
-		t.results = append(t.results, int32(r))
-	}
+	t.results = registerList(fn.def.ResultRegs)
 	if err := l.checkRegisters(t, plan); err != nil {
 		return nil, err
 	}
@@ -147,6 +147,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 		segments.beforeReturn = func() { late.before(&step{in: t.results}) }
 	}
 	bound := l.bindAll(t)
+	t.steps = make([]step, 0, len(def.Kernels)+1)
 	writer := make([]int, len(t.regs)) // kernel of each register
 	const anywhere = -1
 	for i := range def.Kernels {
@@ -166,7 +167,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 			defined[r], writer[r] = true, i
 		}
 		var control *Control
-		if _, isControl := controlKernels[name]; isControl && len(controls) > 0 && controls[0].Kernel == i {
+		if l.isControl[k.Code] && len(controls) > 0 && controls[0].Kernel == i {
 			control, controls = &controls[0], controls[1:]
 		}
 		if name == kernelConstant {
@@ -180,8 +181,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 		}
 		late.segment(segments)
 		late.before(&s)
-		kind, isControl := controlKernels[name]
-		if !isControl {
+		if !l.isControl[k.Code] {
 			runs, err := l.bind(t, name, &bound[i], &s)
 			if err != nil {
 				l.errs = append(l.errs, err)
@@ -191,6 +191,7 @@ func (l *tensorLoader) steps(t *tensorFunction, plan *FunctionPlan) error {
 				continue
 			}
 		} else {
+			kind := controlKernels[name]
 			s.kind = kind
 			if control == nil && kind != stepAsyncUpdate && kind != stepAsyncDone {
 				return bad("the buffer plan has no entry for this control kernel")
@@ -255,6 +256,9 @@ func handsOn(t *tensorFunction, s *step, i int) bool {
 }
 
 func registerList(regs []bef.RegID) []int32 {
+	if len(regs) == 0 {
+		return nil
+	}
 	list := make([]int32, len(regs))
 	for i, r := range regs {
 		list[i] = int32(r)

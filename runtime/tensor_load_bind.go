@@ -26,7 +26,7 @@ func (l *tensorLoader) bindAll(t *tensorFunction) []boundKernel {
 		for i := lo; i < hi; i++ {
 			if e := l.binder(&kernels[i]); e != nil {
 				k := &all[i]
-				k.binding = t.binding(&step{kernel: int32(i), in: registerList(kernels[i].Args), out: registerList(kernels[i].Results)})
+				k.binding = t.binding(&kernels[i])
 				k.bound, k.err = callBinder(e, k.binding)
 			}
 		}
@@ -41,7 +41,7 @@ func (l *tensorLoader) bindAll(t *tensorFunction) []boundKernel {
 
 // binder is that of a kernel, or nil if it is none of a tensor function, or one that the driver does itself.
 func (l *tensorLoader) binder(k *bef.Kernel) TensorBinder {
-	if _, isControl := controlKernels[l.program.file.Kernels[k.Code]]; isControl {
+	if l.isControl[k.Code] {
 		return nil
 	}
 	if e := l.program.resolved[k.Code]; e != nil {
@@ -53,21 +53,23 @@ func (l *tensorLoader) binder(k *bef.Kernel) TensorBinder {
 // bind makes a step of what a kernel's binder has chosen. It reports false if there is nothing to run.
 func (l *tensorLoader) bind(t *tensorFunction, name string, chosen *boundKernel, s *step) (bool, error) {
 	k := &t.fn.def.Kernels[s.kernel]
-	loc := l.program.file.Locations.At(k.Loc)
+	fail := func(format string, args ...any) error {
+		return l.fail(t.fn, l.program.file.Locations.At(k.Loc), name, format, args...)
+	}
 	e := l.program.resolved[k.Code]
 	if e == nil || e.tensor == nil {
 		if e == nil {
-			l.program.unknown.add(name, loc)
+			l.program.unknown.add(name, l.program.file.Locations.At(k.Loc))
 			return false, nil
 		}
-		return false, l.fail(t.fn, loc, name, "kernel is not for tensor functions")
+		return false, fail("kernel is not for tensor functions")
 	}
 	bound := &chosen.bound
 	switch {
 	case chosen.err != nil:
-		return false, l.fail(t.fn, loc, name, "%w", chosen.err)
+		return false, fail("%w", chosen.err)
 	case bound.Scratch < 0 || bound.Scratch > l.program.options.maxBytes():
-		return false, l.fail(t.fn, loc, name, "kernel asks for %d bytes of scratch", bound.Scratch)
+		return false, fail("kernel asks for %d bytes of scratch", bound.Scratch)
 	}
 	s.scratch, s.evaluated = bound.Scratch, bound.Evaluated
 	switch {
@@ -85,18 +87,22 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, chosen *boundKernel,
 	return true, nil
 }
 
-// binding describes the kernel behind a step.
-func (t *tensorFunction) binding(s *step) *Binding {
-	p, k := t.fn.program, &t.fn.def.Kernels[s.kernel]
+// binding describes a kernel of t.
+func (t *tensorFunction) binding(k *bef.Kernel) *Binding {
+	p := t.fn.program
 	b := &Binding{Kernel: p.file.Kernels[k.Code], Location: p.file.Locations.At(k.Loc), attrs: k.Attrs, pool: &p.file.Attrs, consts: p.consts, module: p.module}
-	for _, r := range s.in {
-		b.In = append(b.In, t.regs[r].tensorType())
-		b.inSlots = append(b.inSlots, t.regs[r].Slot)
+	n := len(k.Args)
+	types, slots := make([]TensorType, n+len(k.Results)), make([]Slot, n+len(k.Results))
+	for i := range types {
+		var r bef.RegID
+		if i < n {
+			r = k.Args[i]
+		} else {
+			r = k.Results[i-n]
+		}
+		types[i], slots[i] = t.regs[r].tensorType(), t.regs[r].Slot
 	}
-	for _, r := range s.out {
-		b.Out = append(b.Out, t.regs[r].tensorType())
-		b.outSlots = append(b.outSlots, t.regs[r].Slot)
-	}
+	b.In, b.inSlots, b.Out, b.outSlots = types[:n:n], slots[:n:n], types[n:], slots[n:]
 	return b
 }
 

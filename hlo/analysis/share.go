@@ -1,6 +1,9 @@
 package analysis
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/internal/idmap"
+)
 
 // Sharing says that a result leaf of an instruction may have the memory of an operand leaf, counted over all operands.
 type Sharing struct {
@@ -99,14 +102,16 @@ func readInPlace(body hlo.Computation, param hlo.Instruction) bool {
 		return in == body.Root() && in.Opcode() == hlo.OpTuple ||
 			in.IsElementwise() && SameDimensions(in.Shape(), result.Shape())
 	}
-	reads := map[hlo.InstrID]bool{param.ID(): true}
+	var reads idmap.Set[hlo.InstrID]
+	reads.Add(param.ID())
 	for in := range body.Instructions() {
-		for id := range in.OperandIDs() {
-			if reads[id] {
+		for i := range in.NumOperands() {
+			if reads.Has(in.Operand(i)) {
 				if !elementwise(in) {
 					return false
 				}
-				reads[in.ID()] = true
+				reads.Add(in.ID())
+				break
 			}
 		}
 	}

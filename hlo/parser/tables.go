@@ -71,13 +71,28 @@ func (p *parser) tableRow(keys []string) [6]int32 {
 
 // frameBuilder makes the tables anew, numbered by first use.
 type frameBuilder struct {
-	old       *hlo.StackFrames
-	new       hlo.StackFrames
-	ids       map[int32]int32 // of frames, old to new; 0: malformed
-	files     map[string]int32
-	functions map[string]int32
-	locations map[hlo.FileLocation]int32
-	frames    map[hlo.StackFrame]int32
+	old *hlo.StackFrames
+	new hlo.StackFrames
+
+	// By the old number, the new one: 0 where it is not known yet, and -1 for malformed frames.
+	files, functions, locations, frames []int32
+	// By content, as tables may list it twice.
+	names [2]map[string]int32 // of files and functions
+	at    map[hlo.FileLocation]int32
+	equal map[hlo.StackFrame]int32
+
+	chain []int32 // room for ancestors
+}
+
+func newFrameBuilder(old *hlo.StackFrames) *frameBuilder {
+	if old == nil {
+		old = &hlo.StackFrames{}
+	}
+	return &frameBuilder{
+		old: old, files: make([]int32, len(old.FileNames)+1), functions: make([]int32, len(old.FunctionNames)+1), locations: make([]int32, len(old.Locations)+1),
+		frames: make([]int32, len(old.Frames)+1), names: [2]map[string]int32{{}, {}},
+		at: make(map[hlo.FileLocation]int32, len(old.Locations)), equal: make(map[hlo.StackFrame]int32, len(old.Frames)),
+	}
 }
 
 // rebuildStackFrames renumbers stack frames by first use and rewrites the ids in metadata. An id without a frame becomes 0.
@@ -85,11 +100,8 @@ func (p *parser) rebuildStackFrames() {
 	if !p.hasFrameIDs {
 		return
 	}
-	b := &frameBuilder{
-		old: p.frames, ids: make(map[int32]int32), files: make(map[string]int32), functions: make(map[string]int32),
-		locations: make(map[hlo.FileLocation]int32), frames: make(map[hlo.StackFrame]int32),
-	}
-	done := make(map[*hlo.Metadata]bool)
+	b := newFrameBuilder(p.frames)
+	done := make(map[*hlo.Metadata]bool, len(b.old.Frames))
 	for id := range p.ed.Computations() {
 		for in := range p.ed.View(id).Instructions() {
 			c := in.Common()
@@ -109,53 +121,63 @@ func (p *parser) rebuildStackFrames() {
 
 // frame is the new id of an old frame. Ancestors come first.
 func (b *frameBuilder) frame(id int32) int32 {
-	var chain []int32
+	chain := b.chain[:0]
 	for at := id; at != 0; {
-		if _, ok := b.ids[at]; ok {
-			break
-		}
-		if b.old == nil || at < 0 || int(at) > len(b.old.Frames) || len(chain) > len(b.old.Frames) {
-			chain = append(chain, at)
+		if at < 0 || int(at) >= len(b.frames) || len(chain) > len(b.old.Frames) {
 			return b.malformed(chain)
+		}
+		if b.frames[at] != 0 {
+			break
 		}
 		chain = append(chain, at)
 		at = b.old.Frames[at-1].ParentFrameID
 	}
+	b.chain = chain
 	for _, at := range slices.Backward(chain) {
 		f := b.old.Frames[at-1]
 		if f.ParentFrameID != 0 {
-			if f.ParentFrameID = b.ids[f.ParentFrameID]; f.ParentFrameID == 0 {
+			if f.ParentFrameID = b.frames[f.ParentFrameID]; f.ParentFrameID < 0 {
 				return b.malformed(chain)
 			}
 		}
 		if f.FileLocationID = b.location(f.FileLocationID); f.FileLocationID == 0 {
 			return b.malformed(chain)
 		}
-		b.ids[at] = intern(b.frames, f, &b.new.Frames)
+		b.frames[at] = intern(b.equal, f, &b.new.Frames)
 	}
-	return b.ids[id]
+	return max(b.frames[id], 0)
 }
 
 func (b *frameBuilder) malformed(chain []int32) int32 {
 	for _, id := range chain {
-		if _, ok := b.ids[id]; !ok {
-			b.ids[id] = 0
+		if b.frames[id] == 0 {
+			b.frames[id] = -1
 		}
 	}
 	return 0
 }
 
 func (b *frameBuilder) location(id int32) int32 {
-	if id <= 0 || int(id) > len(b.old.Locations) {
+	if id <= 0 || int(id) >= len(b.locations) {
 		return 0
+	}
+	if known := b.locations[id]; known != 0 {
+		return known
 	}
 	l := b.old.Locations[id-1]
-	if l.FileNameID <= 0 || int(l.FileNameID) > len(b.old.FileNames) || l.FunctionNameID <= 0 || int(l.FunctionNameID) > len(b.old.FunctionNames) {
+	if l.FileNameID <= 0 || int(l.FileNameID) >= len(b.files) || l.FunctionNameID <= 0 || int(l.FunctionNameID) >= len(b.functions) {
 		return 0
 	}
-	l.FileNameID = intern(b.files, b.old.FileNames[l.FileNameID-1], &b.new.FileNames)
-	l.FunctionNameID = intern(b.functions, b.old.FunctionNames[l.FunctionNameID-1], &b.new.FunctionNames)
-	return intern(b.locations, l, &b.new.Locations)
+	name := func(known []int32, ids map[string]int32, old []string, id int32, list *[]string) int32 {
+		if known[id] == 0 {
+			known[id] = intern(ids, old[id-1], list)
+		}
+		return known[id]
+	}
+	l.FileNameID = name(b.files, b.names[0], b.old.FileNames, l.FileNameID, &b.new.FileNames)
+	l.FunctionNameID = name(b.functions, b.names[1], b.old.FunctionNames, l.FunctionNameID, &b.new.FunctionNames)
+	b.locations[id] = intern(b.at, l, &b.new.Locations)
+	return b.locations[id]
 }
 
 // intern is the number of v in list, counted from 1; v is added when it is new.

@@ -61,6 +61,14 @@ func (b *Builder) Type(name string) TypeID {
 	return TypeID(b.types.id(name))
 }
 
+// TypeOf is Type for a name in memory that may be written afterwards.
+func (b *Builder) TypeOf(name []byte) TypeID {
+	if id, ok := b.types.ids[string(name)]; ok {
+		return TypeID(id)
+	}
+	return b.Type(string(name))
+}
+
 // KernelCode returns the code of a kernel, a new one at first sight.
 func (b *Builder) KernelCode(name string) KernelCode {
 	b.checkName(name)
@@ -147,11 +155,23 @@ func (f *FuncBuilder) SetLocation(l Location) { f.loc = l }
 // Arg is the register of argument i.
 func (f *FuncBuilder) Arg(i int) RegID { return RegID(i) }
 
-// Kernel adds a kernel after those already there and returns its result registers.
+// Grow makes room for so many kernels and results of kernels.
+func (f *FuncBuilder) Grow(kernels, results int) {
+	f.fn.Kernels, f.fn.Registers = slices.Grow(f.fn.Kernels, kernels), slices.Grow(f.fn.Registers, results)
+	f.locs, f.nonStrict = slices.Grow(f.locs, kernels), slices.Grow(f.nonStrict, kernels)
+}
+
+// Kernel adds a kernel after those already there and returns its result registers. It keeps nothing of what the spec refers to.
 func (f *FuncBuilder) Kernel(s KernelSpec) []RegID {
 	k := Kernel{Code: f.b.KernelCode(s.Name), Stream: s.Stream, Args: slices.Clone(s.Args), Funcs: slices.Clone(s.Funcs)}
-	attrs := slices.Clone(s.Attrs)
-	slices.SortStableFunc(attrs, func(a, b NamedValue) int { return strings.Compare(a.Name, b.Name) })
+	attrs := s.Attrs
+	if len(attrs) > 1 {
+		attrs = slices.Clone(attrs)
+		slices.SortStableFunc(attrs, func(a, b NamedValue) int { return strings.Compare(a.Name, b.Name) })
+	}
+	if len(attrs) > 0 {
+		k.Attrs = make([]Attr, 0, len(attrs))
+	}
 	for i, nv := range attrs {
 		f.b.checkName(nv.Name)
 		if i > 0 && attrs[i-1].Name == nv.Name {
@@ -160,6 +180,9 @@ func (f *FuncBuilder) Kernel(s KernelSpec) []RegID {
 		a := f.b.Attr(nv.Value)
 		a.Name = nv.Name
 		k.Attrs = append(k.Attrs, a)
+	}
+	if len(s.Results) > 0 {
+		k.Results = make([]RegID, 0, len(s.Results))
 	}
 	for _, t := range s.Results {
 		k.Results = append(k.Results, RegID(len(f.fn.Registers)))
@@ -189,6 +212,11 @@ func (b *Builder) File() (*File, error) {
 	locs := locationWriter{virtual: ^LocID(0)}
 	var nonStrict []KernelRef
 	f.Functions = make([]Function, len(b.funcs))
+	records := len(b.funcs)
+	for _, fb := range b.funcs {
+		records += len(fb.locs)
+	}
+	locs.grow(records)
 	for i, fb := range b.funcs {
 		fn := &fb.fn
 		if fn.Kind != Native {

@@ -193,6 +193,12 @@ type locationWriter struct {
 	virtual          LocID
 }
 
+// grow makes room for so many records of the usual size.
+func (w *locationWriter) grow(n int) {
+	const record, name = 8, 12 // bytes
+	w.records, w.strings, w.offsets = make([]byte, 0, n*record), make([]byte, 0, n*name), make(map[string]int, n)
+}
+
 // add writes a record, or takes the next virtual offset if there is nothing to write.
 func (w *locationWriter) add(l Location) LocID {
 	if l.Kind == NoLocation {
@@ -238,9 +244,6 @@ func part(l Location, i int) Location {
 func (w *locationWriter) name(s string) uint64 {
 	if off, ok := w.offsets[s]; ok {
 		return uint64(off)
-	}
-	if w.offsets == nil {
-		w.offsets = make(map[string]int)
 	}
 	off := len(w.strings)
 	w.offsets[s] = off

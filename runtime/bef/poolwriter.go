@@ -22,7 +22,9 @@ type PoolWriter struct {
 	types []PoolEntry
 	ends  []uint32 // of each entry's payload
 	seed  maphash.Seed
-	index map[poolKey][]int32 // entries with that type and hash
+	index map[poolKey]int32 // the last entry with that type and hash
+	same  []int32           // for each entry: the one before it with its type and hash, or -1
+	room  []byte            // for payloads
 }
 
 // BigDense is the size in bytes from which tensor data is aligned to DenseAlign.
@@ -51,15 +53,16 @@ func (p *PoolWriter) Add(v Value) (Attr, error) {
 	if err := v.check(0); err != nil {
 		return Attr{}, err
 	}
-	var e payload
+	e := payload{b: p.room[:0]}
 	e.add(v)
+	p.room = e.b
 	// A tensor's data need not be copied to find out that it is there already.
 	var tail []byte
 	if v.Type == DenseType {
 		tail = v.Data
 	}
 	if p.index == nil {
-		p.index = make(map[poolKey][]int32)
+		p.index = make(map[poolKey]int32)
 		p.seed = maphash.MakeSeed()
 	}
 	var h maphash.Hash
@@ -67,7 +70,11 @@ func (p *PoolWriter) Add(v Value) (Attr, error) {
 	h.Write(e.b)
 	h.Write(tail)
 	key := poolKey{v.Type, h.Sum64()}
-	for _, i := range p.index[key] {
+	last, ok := p.index[key]
+	if !ok {
+		last = -1
+	}
+	for i := last; i >= 0; i = p.same[i] {
 		old := p.data[p.types[i].Offset:p.ends[i]]
 		if len(old) == len(e.b)+len(tail) && bytes.Equal(old[:len(e.b)], e.b) && bytes.Equal(old[len(e.b):], tail) {
 			return Attr{Offset: p.types[i].Offset, Type: v.Type}, nil
@@ -87,7 +94,8 @@ func (p *PoolWriter) Add(v Value) (Attr, error) {
 		return Attr{}, fail(AttributesSection, uint64(off), "attribute pool exceeds 4 GiB")
 	}
 	p.data = append(append(p.data, e.b...), tail...)
-	p.index[key] = append(p.index[key], int32(len(p.types)))
+	p.index[key] = int32(len(p.types))
+	p.same = append(p.same, last)
 	p.types = append(p.types, PoolEntry{uint32(off), v.Type})
 	p.ends = append(p.ends, uint32(len(p.data)))
 	return Attr{Offset: uint32(off), Type: v.Type}, nil

@@ -1,6 +1,7 @@
 package bef
 
 import (
+	"bytes"
 	"slices"
 	"sort"
 	"strings"
@@ -15,7 +16,7 @@ type stringTable struct {
 }
 
 func newStringTable(b []byte) stringTable {
-	t := stringTable{text: string(b)}
+	t := stringTable{text: string(b), ends: make([]uint32, 0, bytes.Count(b, []byte{0}))}
 	for i := 0; i < len(t.text); i++ {
 		n := strings.IndexByte(t.text[i:], 0)
 		if n < 0 {

@@ -20,9 +20,10 @@ type access []index
 
 // identity is the access of an array with the dimensions of the space.
 func identity(s tile.Space) access {
-	a := make(access, len(s.Dims))
+	n := len(s.Dims)
+	a, factors := make(access, n), make([]int64, n*n)
 	for i := range a {
-		a[i].factors = make([]int64, len(s.Dims))
+		a[i].factors = factors[i*n : (i+1)*n : (i+1)*n]
 		a[i].factors[i] = 1
 	}
 	return a
@@ -113,23 +114,48 @@ func (a access) joined(in hlo.Instruction) (operand int, r access, ok bool) {
 	return 0, nil, false
 }
 
-// key identifies an access among those of one space.
-func (a access) key() string {
-	var b []byte
-	for _, x := range a {
-		b = appendNumber(appendNumber(b, x.offset), x.turn)
-		for _, f := range x.factors {
-			b = appendNumber(b, f)
+// equal reports whether two accesses of one space are the same.
+func (a access) equal(b access) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	if len(a) == 0 || &a[0] == &b[0] {
+		return true
+	}
+	for i := range a {
+		if x, y := &a[i], &b[i]; x.offset != y.offset || x.turn != y.turn || !slices.Equal(x.factors, y.factors) {
+			return false
 		}
 	}
-	return string(b)
+	return true
 }
 
-func appendNumber(b []byte, x int64) []byte {
-	for i := 0; i < 64; i += 8 {
-		b = append(b, byte(x>>i))
+// known is what has been found of instructions at accesses: lists of entries, by the last bits of ids.
+type known[T any] struct {
+	latest [32]int32 // entries, counted from 1
+	list   []knownAt[T]
+}
+
+type knownAt[T any] struct {
+	id     hlo.InstrID
+	before int32 // entry
+	at     access
+	what   T
+}
+
+func (k *known[T]) find(id hlo.InstrID, at access) (what T, ok bool) {
+	for i := k.latest[int(id)%len(k.latest)]; i > 0; i = k.list[i-1].before {
+		if e := &k.list[i-1]; e.id == id && e.at.equal(at) {
+			return e.what, true
+		}
 	}
-	return b
+	return what, false
+}
+
+func (k *known[T]) add(id hlo.InstrID, at access, what T) {
+	latest := &k.latest[int(id)%len(k.latest)]
+	k.list = append(k.list, knownAt[T]{id, *latest, at, what})
+	*latest = int32(len(k.list))
 }
 
 // through is the access to operand 0 of a data movement op, given the access to its result. It reports false for ops that are none, and
@@ -182,6 +208,7 @@ func (a access) through(s tile.Space, in hlo.Instruction) (r access, axis int, s
 // one the row-major number of the element is an index itself, which is then divided up.
 func (a access) reshaped(s tile.Space, from, to []int64) (r access, axis int, split int64, ok bool) {
 	i := 0
+	r = make(access, 0, len(to))
 	for j := 0; j < len(to); {
 		// The run: from[i:ie] and to[j:je].
 		ie, je := i, j+1
@@ -200,6 +227,11 @@ func (a access) reshaped(s tile.Space, from, to []int64) (r access, axis int, sp
 				pt *= to[je]
 				je++
 			}
+		}
+		if ie == i+1 && je == j+1 && a[i].offset >= 0 {
+			r = append(r, index{offset: a[i].offset, factors: a[i].factors})
+			i, j = ie, je
+			continue
 		}
 		x := index{factors: make([]int64, len(s.Dims))}
 		for k := i; k < ie; k++ {

@@ -96,7 +96,7 @@ func acrossAs[T realNumber](s *site, op hlo.Opcode, fold *fold[T]) (runtime.Boun
 		dims[k] = operand.Shape().Dim(axis)
 	}
 	space := tile.Space{Dims: dims}
-	c := &compiler{m: s.m, space: space, b: tile.NewBuilder(space), leaf: arrayParameters, memo: make(map[need]tile.Value), budget: maxProgram}
+	c := &compiler{m: s.m, space: space, b: tile.NewBuilder(space), leaf: arrayParameters, budget: maxProgram}
 	at, natural := make(access, rank), identity(space)
 	for k, axis := range axes {
 		at[axis] = natural[k]

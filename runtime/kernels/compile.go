@@ -17,19 +17,13 @@ type compiler struct {
 	leaf  func(in hlo.Instruction) (arg int, ok bool) // instructions that are inputs
 	// given defines instructions that are neither inputs nor computed here, or is nil.
 	given  func(in hlo.Instruction, at access) (v tile.Value, is, ok bool)
-	memo   map[need]tile.Value
-	counts map[need]index // see counted
+	memo   known[tile.Value]
+	counts known[index] // see counted
 	budget int
 	axis   int // where to split the space, after a failure
 	split  int64
 	// lanes says that all is scalars, of which the space has one for each element.
 	lanes bool
-}
-
-// need is a value at an access.
-type need struct {
-	id hlo.InstrID
-	at string
 }
 
 // maxProgram bounds the number of values of a program: recomputation under different accesses may multiply.
@@ -43,7 +37,7 @@ func compileRoots(m hlo.Module, roots []hlo.Instruction, leaf func(hlo.Instructi
 // compileOver compiles what define defines over a space of dimensions, some of which may be split.
 func compileOver(m hlo.Module, dims []int64, leaf func(hlo.Instruction) (int, bool), define func(c *compiler) bool) (*tile.Program, bool) {
 	for range 16 {
-		c := &compiler{m: m, space: tile.Space{Dims: dims}, leaf: leaf, memo: make(map[need]tile.Value), budget: maxProgram}
+		c := &compiler{m: m, space: tile.Space{Dims: dims}, leaf: leaf, budget: maxProgram}
 		c.b = tile.NewBuilder(c.space)
 		if define(c) {
 			return c.b.Build()
@@ -125,8 +119,7 @@ func (c *compiler) start(dims []int64) (at access, ok bool) {
 
 // value defines the value of an instruction at an access.
 func (c *compiler) value(in hlo.Instruction, at access) (tile.Value, bool) {
-	key := need{in.ID(), at.key()}
-	if v, ok := c.memo[key]; ok {
+	if v, ok := c.memo.find(in.ID(), at); ok {
 		return v, true
 	}
 	if c.budget--; c.budget < 0 || !in.Shape().IsArray() {
@@ -134,7 +127,7 @@ func (c *compiler) value(in hlo.Instruction, at access) (tile.Value, bool) {
 	}
 	v, ok := c.define(in, at)
 	if ok {
-		c.memo[key] = v
+		c.memo.add(in.ID(), at, v)
 	}
 	return v, ok
 }
@@ -310,7 +303,7 @@ func compileLanes(m hlo.Module, comp hlo.Computation, n int) (*tile.Program, boo
 		return nil, false
 	}
 	space := tile.Space{Dims: []int64{int64(n)}}
-	c := &compiler{m: m, space: space, b: tile.NewBuilder(space), memo: make(map[need]tile.Value), budget: maxProgram, lanes: true}
+	c := &compiler{m: m, space: space, b: tile.NewBuilder(space), budget: maxProgram, lanes: true}
 	c.leaf = arrayParameters
 	for i, root := range roots {
 		v, ok := c.value(root, nil)

@@ -16,8 +16,7 @@ func (c *compiler) counted(in hlo.Instruction, at access) (index, bool) {
 	if t := in.Shape().Type(); c.lanes || !in.Shape().IsArray() || !t.IsInteger() || !tile.Supports(t) || at.turns() {
 		return index{}, false
 	}
-	key := need{in.ID(), at.key()}
-	if x, ok := c.counts[key]; ok {
+	if x, ok := c.counts.find(in.ID(), at); ok {
 		return x, x.factors != nil
 	}
 	x, ok := c.count(in, at)
@@ -29,10 +28,7 @@ func (c *compiler) counted(in hlo.Instruction, at access) (index, bool) {
 	if !ok {
 		x = index{}
 	}
-	if c.counts == nil {
-		c.counts = make(map[need]index)
-	}
-	c.counts[key] = x
+	c.counts.add(in.ID(), at, x)
 	return x, ok
 }
 

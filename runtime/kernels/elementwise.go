@@ -62,13 +62,13 @@ func elementwise(s *site) (runtime.Bound, bool) {
 
 // operandsOf lists the operands of in, which are arrays, as arguments in order.
 func operandsOf(in hlo.Instruction) func(hlo.Instruction) (int, bool) {
-	args := make(map[hlo.InstrID]int, in.NumOperands())
-	for i := in.NumOperands() - 1; i >= 0; i-- {
-		args[in.Operand(i)] = i
-	}
 	return func(x hlo.Instruction) (int, bool) {
-		arg, ok := args[x.ID()]
-		return arg, ok
+		for i := range in.NumOperands() {
+			if in.Operand(i) == x.ID() {
+				return i, true
+			}
+		}
+		return 0, false
 	}
 }
 

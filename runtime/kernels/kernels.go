@@ -132,20 +132,24 @@ func fillsNothing(in hlo.Instruction) bool {
 // checkBinding compares the registers that the plan gives the kernel with what its instruction says, so that no kernel needs to doubt its
 // buffers.
 func checkBinding(in hlo.Instruction, b *runtime.Binding) error {
-	var want []hlo.Shape
+	var room [4]hlo.Shape
+	want := room[:0]
 	for i := range in.NumOperands() {
 		want = appendLeaves(want, in.OperandInstr(i).Shape())
 	}
 	if err := checkTypes("operand", want, b.In); err != nil {
 		return fmt.Errorf("kernel %s: %w", b.Kernel, err)
 	}
-	if err := checkTypes("result", appendLeaves(nil, in.Shape()), b.Out); err != nil {
+	if err := checkTypes("result", appendLeaves(want[:0], in.Shape()), b.Out); err != nil {
 		return fmt.Errorf("kernel %s: %w", b.Kernel, err)
 	}
 	return nil
 }
 
 func appendLeaves(to []hlo.Shape, s hlo.Shape) []hlo.Shape {
+	if !s.IsTuple() {
+		return append(to, s)
+	}
 	for _, leaf := range s.Leaves {
 		to = append(to, leaf)
 	}

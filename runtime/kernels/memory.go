@@ -28,15 +28,20 @@ func rowMajor(dims []int64) []int {
 
 // offsetsOver lists the offsets of all index combinations of some axes, in row-major order of those axes.
 func offsetsOver(axes []int64, dims []int64, strides []int) []int {
-	offsets := []int{0}
+	all := productOver(axes, dims)
+	if all == 0 {
+		return []int{}
+	}
+	offsets := make([]int, 1, all)
 	for _, a := range axes {
-		next := make([]int, 0, len(offsets)*int(dims[a]))
-		for _, o := range offsets {
-			for i := range int(dims[a]) {
-				next = append(next, o+i*strides[a])
+		n, d := len(offsets), int(dims[a])
+		offsets = offsets[:n*d]
+		for i := n - 1; i >= 0; i-- { // from the back, as each gives way to d
+			o := offsets[i]
+			for k := d - 1; k >= 0; k-- {
+				offsets[i*d+k] = o + k*strides[a]
 			}
 		}
-		offsets = next
 	}
 	return offsets
 }

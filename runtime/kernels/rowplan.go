@@ -268,7 +268,7 @@ func (p *rowPlanner) output(root hlo.Instruction) int {
 // compiler makes programs over dims.
 func (p *rowPlanner) compiler(dims []int64) *compiler {
 	space := tile.Space{Dims: dims}
-	return &compiler{m: p.s.m, space: space, b: tile.NewBuilder(space), leaf: arrayParameters, memo: make(map[need]tile.Value), budget: maxProgram}
+	return &compiler{m: p.s.m, space: space, b: tile.NewBuilder(space), leaf: arrayParameters, budget: maxProgram}
 }
 
 // result defines the value of an instruction with as many elements as the space.

@@ -152,7 +152,7 @@ func (p *pairing) walk(a, b hlo.Instruction, params *[2]int64) bool {
 // compileKey compiles a scalar expression of one parameter for n of them.
 func compileKey(m hlo.Module, root hlo.Instruction, param int64, n int) (*tile.Program, bool) {
 	space := tile.Space{Dims: []int64{int64(n)}}
-	c := &compiler{m: m, space: space, b: tile.NewBuilder(space), memo: make(map[need]tile.Value), budget: maxProgram, lanes: true}
+	c := &compiler{m: m, space: space, b: tile.NewBuilder(space), budget: maxProgram, lanes: true}
 	c.leaf = func(in hlo.Instruction) (int, bool) {
 		x, ok := in.ParameterNumber()
 		return 0, ok && x == param

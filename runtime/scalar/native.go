@@ -12,17 +12,16 @@ import (
 // The code runs on the stack of the goroutine that calls it, and nothing of Go's runtime knows it: it makes no calls, touches no Go pointers
 // but those it is given, and comes back after so many branches that the garbage collector never waits for long.
 //
-// There are two translations. Products and quotients of denormal float32 cost a processor about a hundred cycles each; where the last piece
+// There are two translations, each of which is made when a run first needs it: a program may never reach a loop. Products and quotients of denormal float32 cost a processor about a hundred cycles each; where the last piece
 // of a run met denormals the next one goes through [native.gentle], which computes them in float64 and rounds once to the same bits.
 type native struct {
-	plain  machineCode
-	gentle func() machineCode
-	rounds int64 // branches back until the code returns
+	plain, gentle func() machineCode
+	rounds        int64 // branches back until the code returns
 }
 
 // machineCode is a translation of a program.
 type machineCode struct {
-	memory  []byte  // mapped, executable
+	memory  []byte  // mapped, executable; nil if the system does not let its users run what they write
 	entries []int32 // of the program's instructions
 }
 
@@ -39,9 +38,10 @@ const callsPerReturn = 256
 func (p *Program) runNative(s *State) bool {
 	defer runtime.KeepAlive(p) // or its memory would be given back
 	n, r, places := p.native, unsafe.Pointer(unsafe.SliceData(s.registers)), unsafe.Pointer(unsafe.SliceData(s.places))
+	plain := n.plain()
 	at := s.at / instrSize
 	for range callsPerReturn {
-		code := &n.plain
+		code := &plain
 		if s.denormals {
 			gentle := n.gentle()
 			code = &gentle

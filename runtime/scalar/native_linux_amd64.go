@@ -18,21 +18,21 @@ func enter(code, entry, registers, places unsafe.Pointer, rounds int64) (next in
 // hasNative says whether this processor has what the code uses: floats with three operands, and shifts by any register.
 var hasNative = cpu.X86.HasAVX2 && cpu.X86.HasBMI2
 
-// makeNative translates p, unless the system does not let its users run what they write.
+// makeNative makes p ready to be translated.
 func (p *Program) makeNative() {
 	if !hasNative {
 		return
 	}
-	plain, ok := mapped(p, false)
-	if !ok {
-		return
-	}
+	plain := sync.OnceValue(func() machineCode {
+		c, _ := mapped(p, false)
+		return c
+	})
 	p.native = &native{plain: plain, rounds: int64(max(16, min(rounds, mostInstructions/len(p.code))))}
 	p.native.gentle = sync.OnceValue(func() machineCode {
 		if c, ok := mapped(p, true); ok {
 			return c
 		}
-		return plain
+		return plain()
 	})
 }
 

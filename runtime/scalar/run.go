@@ -11,7 +11,7 @@ const rounds = 4096
 // Run goes on from where the state is until the end of the program, where it returns true, or until some thousand branches have been
 // taken; call it again then.
 func (p *Program) Run(s *State) bool {
-	if p.native != nil {
+	if p.native != nil && p.native.plain().memory != nil {
 		return p.runNative(s)
 	}
 	return p.interpret(s)

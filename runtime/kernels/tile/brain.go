@@ -11,6 +11,9 @@ import (
 
 // readInPlace lets steps of arithmetic read bf16 as it is in memory, and write it there, so that it is decoded and encoded in registers.
 func (b *Builder) readInPlace(p *Program) {
+	if !slices.ContainsFunc(b.values, func(v value) bool { return v.typ == hlo.BF16 }) {
+		return
+	}
 	uses := make([]int, len(b.values))
 	for _, s := range b.steps {
 		for _, a := range s.args {
@@ -105,12 +108,15 @@ func (b *Builder) isRounded(v Value, t hlo.PrimitiveType) bool {
 	return slices.ContainsFunc(b.steps, func(s buildStep) bool { return s.d == v && s.vector == roundName(t) })
 }
 
+// mixed are the ops that have loops which read or write bf16.
+var mixed = map[hlo.Opcode]func(x, y float32) float32{
+	hlo.OpAdd: func(x, y float32) float32 { return x + y }, hlo.OpSubtract: func(x, y float32) float32 { return x - y },
+	hlo.OpMultiply: func(x, y float32) float32 { return x * y }, hlo.OpDivide: func(x, y float32) float32 { return x / y },
+}
+
 // mixedLoop is the loop of that name if it reads or writes bf16, or nil.
 func mixedLoop(name vectors.Name) loop {
-	compute := map[hlo.Opcode]func(x, y float32) float32{
-		hlo.OpAdd: func(x, y float32) float32 { return x + y }, hlo.OpSubtract: func(x, y float32) float32 { return x - y },
-		hlo.OpMultiply: func(x, y float32) float32 { return x * y }, hlo.OpDivide: func(x, y float32) float32 { return x / y },
-	}[name.Op]
+	compute := mixed[name.Op]
 	if !slices.Contains(name.Types[:2], hlo.BF16) && name.Mode == vectors.Rounding || !vectors.Has(name) || compute == nil {
 		return nil
 	}

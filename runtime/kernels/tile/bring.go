@@ -64,7 +64,7 @@ func (l *load) bring(dst unsafe.Pointer, at, n int, data []byte, w *walk) {
 	if l.period > 0 && at%l.period == 0 {
 		first = min(n, l.period)
 	}
-	l.mover.gather(dst, first, data, width, w)
+	l.mover().gather(dst, first, data, width, w)
 	if first == n {
 		return
 	}

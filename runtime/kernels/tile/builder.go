@@ -27,6 +27,7 @@ type Builder struct {
 	rows   int
 	// quotients are those by constants: see byconstant.go.
 	quotients map[[2]Value]Value
+	room      []Value // for operands
 }
 
 type value struct {
@@ -62,7 +63,9 @@ type buildStep struct {
 }
 
 // NewBuilder starts a program over a space.
-func NewBuilder(s Space) *Builder { return &Builder{space: s, result: noValue} }
+func NewBuilder(s Space) *Builder {
+	return &Builder{space: s, result: noValue, values: make([]value, 0, 4), steps: make([]buildStep, 0, 2)}
+}
 
 // Supports reports whether registers can hold type t.
 func Supports(t hlo.PrimitiveType) bool {
@@ -101,8 +104,8 @@ func (b *Builder) Type(v Value) hlo.PrimitiveType { return b.values[v].typ }
 
 // Input is argument arg, of type t, seen through a view.
 func (b *Builder) Input(arg int, t hlo.PrimitiveType, view View) Value {
-	for i, v := range b.values {
-		if v.load != nil && v.load.arg == arg && v.load.view.equal(&view) {
+	for i := range b.values {
+		if l := b.values[i].load; l != nil && l.arg == arg && l.view.equal(&view) {
 			return Value(i)
 		}
 	}
@@ -137,8 +140,8 @@ func (b *Builder) Constant(t hlo.PrimitiveType, element []byte) Value {
 		widenLoop(t)(1, unsafe.Pointer(&wide[0]), unsafe.Pointer(&s.value[0]), nil, nil)
 		s.value = unsafe.Slice((*byte)(unsafe.Pointer(&wide[0])), 16)
 	}
-	for i, v := range b.values { // each has a tile of memory
-		if v.splat != nil && v.typ == t && bytes.Equal(v.splat.value, s.value) {
+	for i := range b.values { // each has a tile of memory
+		if v := &b.values[i]; v.splat != nil && v.typ == t && bytes.Equal(v.splat.value, s.value) {
 			return Value(i)
 		}
 	}
@@ -151,8 +154,8 @@ func (b *Builder) Iota(t hlo.PrimitiveType, view View) (Value, bool) {
 	if fill == nil {
 		return 0, false
 	}
-	for i, v := range b.values {
-		if v.iota != nil && v.typ == t && v.iota.view.equal(&view) {
+	for i := range b.values {
+		if v := &b.values[i]; v.iota != nil && v.typ == t && v.iota.view.equal(&view) {
 			return Value(i), true
 		}
 	}
@@ -250,13 +253,23 @@ func (b *Builder) loopOf(o *operation) loop {
 
 // step appends a computation; round, if not nil, brings its result into the type.
 func (b *Builder) step(t hlo.PrimitiveType, fn, round loop, weight int, args ...Value) Value {
-	held := make([]Value, len(args))
+	held := b.operands(len(args))
 	for i, a := range args {
 		held[i] = b.use(a)
 	}
 	v := b.define(value{typ: t, def: len(b.steps), same: noValue, round: round, weight: weight})
 	b.steps = append(b.steps, buildStep{fn: fn, d: v, args: held})
 	return v
+}
+
+// operands is room for those of a step.
+func (b *Builder) operands(n int) []Value {
+	if n > len(b.room) {
+		b.room = make([]Value, max(n, 16))
+	}
+	held := b.room[:n:n]
+	b.room = b.room[n:]
+	return held
 }
 
 // sameLanes makes a value of another type of what is in v's register.
@@ -334,8 +347,8 @@ func (b *Builder) Build() (*Program, bool) {
 	p.alignRows()
 	p.plain = p.isPlain()
 	p.weight = 1
-	for _, v := range b.values {
-		p.weight += v.weight
+	for i := range b.values {
+		p.weight += b.values[i].weight
 	}
 	p.pool.New = func() any { return p.newFrame() }
 	return p, true
@@ -343,8 +356,12 @@ func (b *Builder) Build() (*Program, bool) {
 
 // moveRaw lets narrow floats that are only moved stay as they are in memory.
 func (b *Builder) moveRaw() {
-	used := make(map[Value]bool)
-	for _, s := range b.steps {
+	if !slices.ContainsFunc(b.stores, func(s store) bool { return isWide(s.typ) }) {
+		return
+	}
+	used := make([]bool, len(b.values))
+	for i := range b.steps {
+		s := &b.steps[i]
 		used[s.d] = true
 		for _, a := range s.args {
 			used[a] = true
@@ -354,16 +371,16 @@ func (b *Builder) moveRaw() {
 		used[b.result] = true
 	}
 	for _, f := range b.folds {
-		used[Value(f.reg)] = true
+		used[f.reg] = true
 	}
 	for _, s := range b.stores {
 		if v := &b.values[s.reg]; v.load == nil || s.typ != v.typ || v.load.typ != v.typ {
-			used[Value(s.reg)] = true
+			used[s.reg] = true
 		}
 	}
 	for i := range b.stores {
 		s := &b.stores[i]
-		if !isWide(s.typ) || used[Value(s.reg)] {
+		if !isWide(s.typ) || used[s.reg] {
 			continue
 		}
 		v := &b.values[s.reg]

@@ -24,14 +24,14 @@ const (
 )
 
 // findColumns makes groups of the loads that are columns of the same rows, and gives each its register.
-func (b *Builder) findColumns(p *Program, m *memoryPlan, direct map[int]bool) {
+func (b *Builder) findColumns(p *Program, m *memoryPlan, direct []bool) {
 	type rows struct {
 		arg    int
 		typ    hlo.PrimitiveType
 		base   int64
 		length int64
 	}
-	members := make(map[rows]int)
+	var members map[rows]int
 	key := func(i int) (k rows, column int, ok bool) {
 		l := b.values[i].load
 		if l == nil || direct[i] || p.space.mode(&l.view) != gathered || p.space.period(&l.view) > 0 {
@@ -47,8 +47,14 @@ func (b *Builder) findColumns(p *Program, m *memoryPlan, direct map[int]bool) {
 	}
 	for i := range b.values {
 		if k, _, ok := key(i); ok {
+			if members == nil {
+				members = make(map[rows]int)
+			}
 			members[k]++
 		}
+	}
+	if members == nil {
+		return
 	}
 	groups := make(map[rows]int)
 	for i := range b.values {

@@ -18,6 +18,9 @@ const permutedReach = 256
 // Permutes reports whether a program that only moves elements has vectors of them permuted, many of which follow each other, and which lie together in memory.
 func (p *Program) Permutes() bool {
 	l := &p.loads[0]
-	m := l.mover
-	return m != nil && m.permutation != nil && m.period*int(l.along.space.Dims[m.axis]) >= permutedReach && m.permutation.Span() <= 2*m.permutation.Round*l.typ.ByteSize()
+	if l.mover == nil {
+		return false
+	}
+	m := l.mover()
+	return m.permutation != nil && m.period*int(l.along.space.Dims[m.axis]) >= permutedReach && m.permutation.Span() <= 2*m.permutation.Round*l.typ.ByteSize()
 }

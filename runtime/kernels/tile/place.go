@@ -1,11 +1,17 @@
 package tile
 
-import "github.com/gohalo/halo/hlo"
+import (
+	"sync"
+
+	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/scalar"
+)
 
 // layOut assigns registers: constants and inputs keep theirs, what steps compute shares memory once it is dead.
 func (b *Builder) layOut(p *Program) {
 	lastUse := make([]int, len(b.values))
-	for i, s := range b.steps {
+	for i := range b.steps {
+		s := &b.steps[i]
 		for _, a := range s.args {
 			lastUse[a] = i
 		}
@@ -28,6 +34,9 @@ func (b *Builder) layOut(p *Program) {
 		p.regs[i] = register{slot: -1, out: -1}
 	}
 	b.findColumns(p, &m, direct)
+	p.widths, p.truth, p.pairs = make([]int, 0, len(b.values)), make([]bool, 0, len(b.values)), make([]bool, 0, len(b.values))
+	p.steps, p.names, p.arity = make([]step, 0, len(b.steps)), make([]scalar.Name, 0, len(b.steps)), make([]int, 0, len(b.steps))
+	p.stores = make([]store, 0, len(b.stores))
 	for i := range b.values {
 		v := &b.values[i]
 		width := lane(v.typ).ByteSize()
@@ -51,8 +60,9 @@ func (b *Builder) layOut(p *Program) {
 			p.tables = append(p.tables, *v.table)
 		}
 	}
-	for i, s := range b.steps {
-		if b.values[s.d].def == i && !direct[int(s.d)] {
+	for i := range b.steps {
+		s := &b.steps[i]
+		if b.values[s.d].def == i && !direct[s.d] {
 			p.regs[s.d] = m.take(lane(b.values[s.d].typ).ByteSize())
 		}
 		st := step{fn: s.fn, run: s.fn, d: int(s.d), vector: s.vector, exchanged: s.exchanged, quotient: s.op == hlo.OpDivide && b.values[s.d].typ == hlo.BF16}
@@ -83,8 +93,8 @@ func (b *Builder) layOut(p *Program) {
 
 // directStores are the values that are computed where they are stored: with several steps only what the last one computes, so that no
 // step reads an input that shares memory with an output already written.
-func (b *Builder) directStores() map[int]bool {
-	direct := make(map[int]bool)
+func (b *Builder) directStores() []bool {
+	direct := make([]bool, len(b.values))
 	if len(b.stores) != 1 {
 		return direct
 	}
@@ -97,16 +107,16 @@ func (b *Builder) directStores() map[int]bool {
 		direct[r] = true
 	} else if v.def >= 0 {
 		direct[r] = true
-		for _, s := range b.steps[v.def:] { // rounding in place may follow
-			if int(s.d) != r {
-				delete(direct, r)
+		for i := range b.steps[v.def:] { // rounding in place may follow
+			if int(b.steps[v.def+i].d) != r {
+				direct[r] = false
 			}
 		}
 	}
 	return direct
 }
 
-func (b *Builder) layOutLoad(p *Program, m *memoryPlan, i Value, direct map[int]bool) {
+func (b *Builder) layOutLoad(p *Program, m *memoryPlan, i Value, direct []bool) {
 	l := b.values[i].load
 	l.reg = int(i)
 	if l.columns == 0 {
@@ -114,9 +124,9 @@ func (b *Builder) layOutLoad(p *Program, m *memoryPlan, i Value, direct map[int]
 	}
 	l.mode = p.space.mode(&l.view)
 	if l.mode == gathered && p.space.period(&l.view) > 0 {
-		delete(direct, int(i)) // a tile that repeats is made once
+		direct[i] = false // a tile that repeats is made once
 	}
-	if direct[int(i)] {
+	if direct[i] {
 		if l.mode == uniform {
 			l.mode = gathered
 		}
@@ -135,7 +145,8 @@ func (b *Builder) layOutLoad(p *Program, m *memoryPlan, i Value, direct map[int]
 	}
 	if l.mode == gathered {
 		l.along = p.space.alone(&l.view)
-		l.mover = newMover(&l.along.space, &l.along.view, l.typ.ByteSize())
+		space, view, width := l.along.space, l.along.view, l.typ.ByteSize()
+		l.mover = sync.OnceValue(func() *mover { return newMover(&space, &view, width) })
 	}
 	p.loads = append(p.loads, *l)
 }

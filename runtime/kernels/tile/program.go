@@ -68,11 +68,11 @@ type load struct {
 	mode    loadMode
 	direct  int // the output whose memory is the register, or -1
 	widen   loop
-	raw     bool // the step that reads it widens it itself
-	stage   int  // register for elements as they are in memory, if widen is set
-	mover   *mover
-	along   alone // how a mover walks
-	columns int   // 1 and the index of the group that brings it, or 0
+	raw     bool          // the step that reads it widens it itself
+	stage   int           // register for elements as they are in memory, if widen is set
+	mover   func() *mover // made by the first run that needs it
+	along   alone         // how a mover walks
+	columns int           // 1 and the index of the group that brings it, or 0
 	// period, if not 0, is the number of points after which the view repeats itself: tiles that begin with it hold the same.
 	period int
 }
