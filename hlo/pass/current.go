@@ -98,8 +98,8 @@ func (r *Runner) handOn(ctx context.Context, e execution) error {
 		r.Handed.Chains++
 	}
 	before, edits := r.now.at, ch.o.Edits()
-	c := &Context{Context: ctx, pass: e.at.pass.Name, runner: r, unseen: true}
-	if err := r.callOwned(c, e.at.pass, ch, last); err != nil {
+	r.given = Context{Context: ctx, pass: e.at.pass.Name, runner: r, unseen: true}
+	if err := r.callOwned(&r.given, e.at.pass, ch, last); err != nil {
 		return r.startOver(ctx, e, err)
 	}
 	ch.links = append(ch.links, e)

@@ -30,6 +30,9 @@ func (r *Runner) record(at *place) *record {
 		at.known = 1 + slices.IndexFunc(r.records, func(x record) bool { return x.does(at.pass, r.FP, r.threads) })
 	}
 	if at.known == 0 {
+		if r.records == nil {
+			r.records = make([]record, 0, 16) // they move once at most in most pipelines
+		}
 		r.records = append(r.records, record{pass: at.pass, fp: r.FP, threads: r.threads})
 		at.known = len(r.records)
 	}

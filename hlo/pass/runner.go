@@ -94,6 +94,7 @@ type Runner struct {
 	stamps  stamp
 	opcodes opcodes
 	records []record
+	given   Context // of the pass that runs in a chain
 	dirt    comparison
 	left    Budget     // of the pass that runs
 	mu      sync.Mutex // of left and Fuel
@@ -185,7 +186,7 @@ func (r *Runner) fixpoint(ctx context.Context, at *place) error {
 
 // hashedLate is the size from which on a module is not hashed after the first round of a fixpoint, since that takes as long as a pass, and most are done with the
 // next round. If what the first round made comes back, it is noticed a round later.
-const hashedLate = 32
+const hashedLate = 8
 
 func (r *Runner) steps(ctx context.Context, at *place) error {
 	for i := range at.steps {
