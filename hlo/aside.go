@@ -160,11 +160,8 @@ func (v *liveView) lasts() bool {
 	return v.e.aside.on && p.epoch == v.e.epoch && p.viewGen == v.viewGen
 }
 
-// node is an instruction as the view shows it.
+// node is an instruction as the view, which is outdated, shows it.
 func (v *liveView) node(n *instrNode) *instrNode {
-	if v.fresh() {
-		return n
-	}
 	v.check()
 	if v.isCurrent() || atomic.LoadUint64(&n.stamp) < v.e.epoch {
 		return n
@@ -174,7 +171,7 @@ func (v *liveView) node(n *instrNode) *instrNode {
 
 // handle is the instruction of a node of c. One that was overwritten is known by the node that it was, and is: handles are compared.
 func (c *compNode) handle(n *instrNode) Instruction {
-	if c.live != nil && atomic.LoadUint64(&n.stamp) == keptStamp {
+	if c.outdated && atomic.LoadUint64(&n.stamp) == keptStamp {
 		n = (*keptNode)(unsafe.Pointer(n)).now
 	}
 	return Instruction{n, c}

@@ -132,7 +132,7 @@ func equalAttrValue(a, b reflect.Value) bool {
 		return !a.IsNil() && !b.IsNil() && equalAttrValue(a.Elem(), b.Elem())
 	case reflect.Struct:
 		for i := range a.NumField() {
-			if a.Type().Field(i).IsExported() && !equalAttrValue(a.Field(i), b.Field(i)) {
+			if f := a.Field(i); f.CanInterface() && !equalAttrValue(f, b.Field(i)) { // it is exported
 				return false
 			}
 		}

@@ -94,17 +94,25 @@ type builtComp struct {
 	calls   *callList // nil: none
 }
 
-// hashList is a list of hashes in pieces, so that it does not move when it grows.
+// hashList is a list of hashes in pieces, so that a long one does not move when it grows.
 type hashList struct {
 	pieces [][]uint64
 	n      int
 }
 
 func (l *hashList) add(h uint64) {
-	if l.n/freshChunk == len(l.pieces) {
-		l.pieces = append(l.pieces, make([]uint64, freshChunk))
+	k, i := l.n/freshChunk, l.n%freshChunk
+	if k == len(l.pieces) {
+		n := freshChunk
+		if k == 0 {
+			n = 16 // most computations are small
+		}
+		l.pieces = append(l.pieces, make([]uint64, n))
 	}
-	l.pieces[l.n/freshChunk][l.n%freshChunk] = h
+	if n := len(l.pieces[k]); i == n {
+		l.pieces[k] = append(l.pieces[k], make([]uint64, n)...)
+	}
+	l.pieces[k][i] = h
 	l.n++
 }
 

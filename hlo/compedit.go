@@ -36,6 +36,7 @@ func (c CompEdit) live() *compState {
 // own returns the computation header, writable. It ends the life of views.
 func (st *compState) own() *compNode {
 	st.viewGen++
+	st.endView()
 	st.e.writes++
 	if st.node.epoch == st.e.epoch {
 		st.node.forget()
@@ -47,6 +48,7 @@ func (st *compState) own() *compNode {
 // ownSlot returns the slot of instruction id, writable, header and all.
 func (st *compState) ownSlot(id InstrID) **instrNode {
 	st.viewGen++
+	st.endView()
 	st.e.writes++
 	e := st.e
 	c := st.node
@@ -139,7 +141,7 @@ func (c CompEdit) View() Computation {
 	if st.node.epoch < st.e.firstEpoch() {
 		return Computation{st.node}
 	}
-	if st.view == nil || st.view.live.viewGen != st.viewGen || st.view.live.looks != st.e.looks {
+	if st.view == nil {
 		v := new(viewNode)
 		st.node.copyTo(&v.compNode, st.e.epoch)
 		v.mark = liveView{st, st.e, &v.compNode, st.viewGen, st.e.looks, st.node.name}

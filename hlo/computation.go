@@ -22,7 +22,7 @@ type Computation struct{ c *compNode }
 
 // node checks that a view is not stale.
 func (c Computation) node() *compNode {
-	if c.c.live != nil {
+	if c.c.outdated {
 		c.c.live.check()
 	}
 	return c.c

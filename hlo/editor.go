@@ -87,7 +87,7 @@ type compState struct {
 	noted   uint32    // the count of edits when Editor.noteEdited looked last
 	removed bool
 	began   *compNode // frozen version whose order still stands, but for instructions added at the end; nil: none
-	view    *compNode // the last that was given out
+	view    *compNode // of what node is now, if one was asked for
 	*compTables
 }
 
@@ -137,6 +137,7 @@ func (e *Editor) check() {
 func (e *Editor) retire(why ending) {
 	e.endHandles(why)
 	e.looks++
+	e.eachState(func(st *compState) { st.endView() })
 }
 
 // endHandles ends a generation of handles. Views live on, until the next edit of what they show.
@@ -192,6 +193,20 @@ func (e *Editor) state(id CompID) *compState {
 		return nil
 	}
 	return e.addState(c)
+}
+
+// eachState calls f for each computation of which the session knows something.
+func (e *Editor) eachState(f func(*compState)) {
+	known := func(st *compState) bool {
+		if st.node != nil {
+			f(st)
+		}
+		return true
+	}
+	known(&e.first)
+	if e.side != nil {
+		e.side.states.each(known)
+	}
 }
 
 func (e *Editor) addState(c *compNode) *compState {

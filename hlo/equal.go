@@ -142,7 +142,7 @@ func equalMeaningBy(x, y *instrNode, shapes func(a, b Shape) bool) bool {
 		return false
 	}
 	a, b := x.common, y.common
-	return a == b || equalCommon(meaningOf(a), meaningOf(b))
+	return a == b || meaningless(a) && meaningless(b) || equalCommon(meaningOf(a), meaningOf(b))
 }
 
 // meaningOf is c without what does not count.

@@ -183,7 +183,7 @@ func (h *hasher) ints(l []int64) {
 // meaning hashes the common attributes that say something about the value or how to compute it: all but metadata, origin and
 // statistics.
 func (h *hasher) meaning(c *Common) {
-	if c == nil || meaningless(c) {
+	if meaningless(c) {
 		h.word(0)
 		return
 	}
@@ -203,7 +203,7 @@ func (h *hasher) meaning(c *Common) {
 }
 
 func meaningless(c *Common) bool {
-	return c.BackendConfig == "" && c.Sharding == nil && c.FrontendAttributes == nil && c.ResultAccuracy == nil &&
+	return c == nil || c.BackendConfig == "" && c.Sharding == nil && c.FrontendAttributes == nil && c.ResultAccuracy == nil &&
 		c.ParameterReplication == nil && c.Unknown == nil
 }
 
@@ -281,8 +281,8 @@ func (h *hasher) value(v reflect.Value) {
 			return
 		}
 		for i := range t.NumField() {
-			if t.Field(i).IsExported() {
-				h.value(v.Field(i))
+			if f := v.Field(i); f.CanInterface() { // it is exported
+				h.value(f)
 			}
 		}
 	}

@@ -28,7 +28,7 @@ type Instruction struct {
 
 // node checks that a view is not stale.
 func (in Instruction) node() *instrNode {
-	if in.c.live != nil {
+	if in.c.outdated {
 		return in.c.live.node(in.n)
 	}
 	return in.n

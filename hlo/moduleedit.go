@@ -140,6 +140,7 @@ func (e *Editor) RemoveComputation(id CompID) {
 	e.setComp(e.own(), id, nil)
 	e.tables().gone++
 	st.viewGen++
+	st.endView()
 	if st.node.epoch != e.epoch {
 		st.keptBefore()
 	}

@@ -52,12 +52,13 @@ func (t *rootTable) add(r nameRoot, hash uint64) *nameRoot {
 		t.slots = rehashed(t.slots, max(8, 2*len(t.slots)))
 	}
 	if t.size%rootChunk == 0 {
-		t.lists = append(t.lists, nil)
+		n := rootChunk
+		if t.size == 0 {
+			n = 8 // most layers have few
+		}
+		t.lists = append(t.lists, make([]nameRoot, 0, n))
 	}
 	last := &t.lists[len(t.lists)-1]
-	if t.size > rootChunk && *last == nil {
-		*last = make([]nameRoot, 0, rootChunk)
-	}
 	*last = append(*last, r)
 	t.size++
 	half := hash >> 32

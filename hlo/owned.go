@@ -185,17 +185,12 @@ func (o Owned[T]) Edited() []CompID {
 
 // noteEdited remembers the computations that the session has written to since it was last called.
 func (e *Editor) noteEdited() {
-	note := func(st *compState) bool {
-		if st.viewGen != st.noted && st.node != nil {
+	e.eachState(func(st *compState) {
+		if st.viewGen != st.noted {
 			e.edited = append(e.edited, st.node.id)
 			st.noted = st.viewGen
 		}
-		return true
-	}
-	note(&e.first)
-	if e.side != nil {
-		e.side.states.each(note)
-	}
+	})
 }
 
 // Stats is what the session has copied so far. It does not consume o, and panics after Share.

@@ -63,27 +63,3 @@ func (r *Runner) onThreads(m hlo.Module, only *idmap.Set[hlo.CompID]) *idmap.Set
 	}
 	return set
 }
-
-// runKey identifies a run of a pass by what it does, not by which value the pass is: a pipeline that is parsed twice has its passes twice.
-type runKey struct {
-	pass, options string
-	fp            FP
-	threads       string
-}
-
-func (r *Runner) key(p *Pass) runKey {
-	return runKey{p.Name, r.options(p), r.FP, strings.Join(r.threads, ",")}
-}
-
-// options are the options of a pass as text, which is made once.
-func (r *Runner) options(p *Pass) string {
-	if len(p.Options) == 0 {
-		return ""
-	}
-	text, known := r.texts[p]
-	if !known {
-		text = p.Options.String()
-		r.texts[p] = text
-	}
-	return text
-}

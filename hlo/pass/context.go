@@ -19,6 +19,7 @@ type Context struct {
 	lent    *hlo.Editor // of the chain that the pass is a part of; nil if there is none
 	held    []event     // of a part of a run: told to the instruments when it is its turn
 	isPart  bool
+	unseen  bool // nobody will ask for stats
 	stopped bool // a budget ran out
 }
 
@@ -113,6 +114,9 @@ func (c *Context) SpendUnder(policy FP, rule string, class FP) bool {
 
 // Count adds to a statistic of the pass.
 func (c *Context) Count(name string, n int64) {
+	if c.unseen {
+		return
+	}
 	if c.stats == nil {
 		c.stats = make(map[string]int64)
 	}
@@ -137,8 +141,8 @@ func (c *Context) tell(e event) {
 }
 
 // part is a context for the work on one computation.
-func (c *Context) part() *Context {
-	return &Context{Context: c.Context, pass: c.pass, runner: c.runner, began: c.began, isPart: true}
+func (c *Context) part() Context {
+	return Context{Context: c.Context, pass: c.pass, runner: c.runner, began: c.began, isPart: true, unseen: c.unseen}
 }
 
 // join takes over what a part counted and held back.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/idmap"
@@ -51,19 +50,11 @@ func (r *Runner) newStamp() stamp {
 type chain struct {
 	o      hlo.Owned[hlo.Module]
 	base   hlo.Module
-	end    hlo.Module // the version that it became
-	links  []link
+	end    hlo.Module                          // the version that it became
+	links  []execution                         // of the passes that have run
 	edited idmap.Map[hlo.CompID, stamp]        // when each computation was edited last
 	called idmap.Map[hlo.CompID, []hlo.CompID] // what the edited ones have called, at any time
 	header stamp                               // when the header changed last
-}
-
-// link is a pass that has run.
-type link struct {
-	pass    *Pass
-	run     execution
-	fp      FP
-	threads []string
 }
 
 // looks reports whether somebody wants to see the module after each pass, or counts what passes do.
@@ -93,9 +84,9 @@ func (r *Runner) look(f func(hlo.Module)) {
 }
 
 // handOn runs a pass on the module in the making.
-func (r *Runner) handOn(ctx context.Context, p *Pass, e execution) error {
-	last, ran := r.lastOf(p)
-	if ran && last.before == r.now.at && last.after == r.now.at {
+func (r *Runner) handOn(ctx context.Context, e execution) error {
+	last := r.lastOf(e.at)
+	if last.before == r.now.at && last.after == r.now.at {
 		return nil
 	}
 	ch := r.now.chain
@@ -107,11 +98,11 @@ func (r *Runner) handOn(ctx context.Context, p *Pass, e execution) error {
 		r.Handed.Chains++
 	}
 	before, edits := r.now.at, ch.o.Edits()
-	c := &Context{Context: ctx, pass: p.Name, runner: r, began: time.Now()}
-	if err := r.callOwned(c, p, ch, last); err != nil {
-		return r.startOver(ctx, link{p, e, r.FP, r.threads}, err)
+	r.given = Context{Context: ctx, pass: e.at.pass.Name, runner: r, unseen: true}
+	if err := r.callOwned(&r.given, e.at.pass, ch, last); err != nil {
+		return r.startOver(ctx, e, err)
 	}
-	ch.links = append(ch.links, link{p, e, r.FP, r.threads})
+	ch.links = append(ch.links, e)
 	if ch.o.Edits() != edits {
 		r.now.at = r.newStamp()
 		ch.note(r.now.at)
@@ -119,7 +110,7 @@ func (r *Runner) handOn(ctx context.Context, p *Pass, e execution) error {
 			r.look(r.facts.forget)
 		}
 	}
-	r.last[r.key(p)] = lastRun{before: before, after: r.now.at, given: given, chain: ch}
+	r.record(e.at).last = lastRun{before: before, after: r.now.at, given: given, chain: ch}
 	return nil
 }
 
@@ -133,11 +124,7 @@ func (r *Runner) callOwned(c *Context, p *Pass, ch *chain, last lastRun) (err er
 		ch.o, err = p.Own(c, ch.o.Move())
 		return err
 	}
-	lend := ch.o.Rewrite
-	if p.Lent {
-		lend = ch.o.Edit
-	}
-	ch.o = lend(func(e *hlo.Editor) {
+	run := func(e *hlo.Editor) {
 		m := e.ViewModule()
 		for range m.Callers(m.Entry().ID()) { // who calls whom stays known when views are stale
 			break
@@ -150,7 +137,12 @@ func (r *Runner) callOwned(c *Context, p *Pass, ch *chain, last lastRun) (err er
 		if only == nil || only.Len() > 0 {
 			err = p.editLocal(c, m, e, only)
 		}
-	})
+	}
+	if p.Lent {
+		ch.o = ch.o.Edit(run)
+	} else {
+		ch.o = ch.o.Rewrite(run)
+	}
 	return err
 }
 
@@ -166,21 +158,22 @@ func (p *Pass) runLent(c *Context, m hlo.Module, e *hlo.Editor) error {
 
 // startOver runs a chain again in which a pass has failed, version by version. The pass fails again, and the module that it was given is
 // known then.
-func (r *Runner) startOver(ctx context.Context, failed link, err error) error {
-	ch := r.now.chain
+func (r *Runner) startOver(ctx context.Context, failed execution, err error) error {
+	ch, pass := r.now.chain, r.record(failed.at)
 	r.now.m, r.now.chain = ch.base, nil
-	r.Handed.Restarts = append(r.Handed.Restarts, failed.run.path())
+	r.Handed.Restarts = append(r.Handed.Restarts, failed.path())
 	if ctx.Err() != nil {
-		return &Error{Pass: failed.run.path(), Failed: failed.pass, FP: failed.fp, Before: ch.base, Err: err}
+		return &Error{Pass: failed.path(), Failed: pass.pass, FP: pass.fp, Before: ch.base, Err: err}
 	}
 	fp, threads := r.FP, r.threads
 	defer func() { r.FP, r.threads = fp, threads }()
-	r.last = map[runKey]lastRun{}
+	r.forgetRuns()
 	r.now.at = r.newStamp()
-	r.alone[r.key(failed.pass)] = true
-	for _, l := range append(ch.links, failed) {
-		r.FP, r.threads = l.fp, l.threads
-		if err := r.passOn(ctx, l.pass, l.run.path(), r.now.m); err != nil {
+	pass.alone = true
+	for _, e := range append(ch.links, failed) {
+		x := r.record(e.at)
+		r.FP, r.threads = x.fp, x.threads
+		if err := r.passOn(ctx, e, r.now.m); err != nil {
 			return err
 		}
 	}

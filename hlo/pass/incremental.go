@@ -53,9 +53,9 @@ func (p *Pass) editLocal(ctx *Context, m hlo.Module, e *hlo.Editor, only *idmap.
 	}
 	part := ctx.part()
 	for _, id := range small {
-		err := p.Local(part, m, e.Computation(id))
-		ctx.join(part)
-		*part = *ctx.part()
+		err := p.Local(&part, m, e.Computation(id))
+		ctx.join(&part)
+		part = ctx.part()
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -140,7 +140,7 @@ func eachStill(c hlo.CompEdit, ids []hlo.InstrID, yield func(hlo.Instruction) bo
 func (p *Pass) runForked(ctx *Context, m hlo.Module, e *hlo.Editor, ids []hlo.CompID) error {
 	forks := e.Fork(ids...)
 	m = forks[0].Base()
-	parts, errs := make([]*Context, len(ids)), make([]error, len(ids))
+	parts, errs := make([]Context, len(ids)), make([]error, len(ids))
 	cancelled, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wait sync.WaitGroup
@@ -151,7 +151,7 @@ func (p *Pass) runForked(ctx *Context, m hlo.Module, e *hlo.Editor, ids []hlo.Co
 		slots <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			if errs[i] = p.callLocal(parts[i], m, forks[i].Computation(id)); errs[i] != nil {
+			if errs[i] = p.callLocal(&parts[i], m, forks[i].Computation(id)); errs[i] != nil {
 				cancel()
 			}
 		})
@@ -166,8 +166,8 @@ func (p *Pass) runForked(ctx *Context, m hlo.Module, e *hlo.Editor, ids []hlo.Co
 	if err := e.Join(forks...); err != nil {
 		return err
 	}
-	for _, part := range parts {
-		ctx.join(part)
+	for i := range parts {
+		ctx.join(&parts[i])
 	}
 	return ctx.Err()
 }

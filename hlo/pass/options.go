@@ -155,6 +155,12 @@ func (o Options) Known(keys ...string) error {
 	return nil
 }
 
+func (o Options) equal(other Options) bool {
+	return slices.EqualFunc(o, other, func(a, b Option) bool {
+		return a.Key == b.Key && a.Value == b.Value && slices.Equal(a.List, b.List)
+	})
+}
+
 func (o Options) String() string {
 	if len(o) == 0 {
 		return ""

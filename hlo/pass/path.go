@@ -17,32 +17,33 @@ type place struct {
 	path  string // without the number of the execution, once the places have names
 	pass  *Pass  // or
 	group *Pipeline
-	steps []*place // of group
-	runs  int      // of pass, so far
+	steps []place // of group
+	runs  int     // of pass, so far
+	known int     // the place in Runner.records of what is known of pass, and one; 0: it has not run
 }
 
 // places are those of a whole pipeline. They get their paths when the first is asked for: mostly nobody does.
 type places struct {
-	top   *place
+	top   place
 	named bool
 }
 
 func placesOf(p *Pipeline) *place {
 	all := &places{}
-	all.top = all.of(p)
-	return all.top
+	all.fill(&all.top, p)
+	return &all.top
 }
 
-func (all *places) of(p *Pipeline) *place {
-	g := &place{in: all, group: p, steps: make([]*place, len(p.Steps))}
+// fill makes g the place of a pipeline.
+func (all *places) fill(g *place, p *Pipeline) {
+	g.in, g.group, g.steps = all, p, make([]place, len(p.Steps))
 	for i, s := range p.Steps {
 		if s.Pipeline != nil {
-			g.steps[i] = all.of(s.Pipeline)
+			all.fill(&g.steps[i], s.Pipeline)
 		} else {
-			g.steps[i] = &place{in: all, pass: s.Pass}
+			g.steps[i].in, g.steps[i].pass = all, s.Pass
 		}
 	}
-	return g
 }
 
 // position is the path without the number of the execution.
@@ -64,8 +65,8 @@ func (p *place) number(at string, taken map[string]int) {
 		at = numbered(join(at, p.group.Name), taken)
 	}
 	p.path = at
-	for _, s := range p.steps {
-		s.number(at, taken)
+	for i := range p.steps {
+		p.steps[i].number(at, taken)
 	}
 }
 

@@ -93,19 +93,11 @@ type Runner struct {
 	now     current
 	stamps  stamp
 	opcodes opcodes
-	last    map[runKey]lastRun
+	records []record
+	given   Context // of the pass that runs in a chain
 	dirt    comparison
-	alone   map[runKey]bool  // passes that get versions
-	texts   map[*Pass]string // of options
-	left    Budget           // of the pass that runs
-	mu      sync.Mutex       // of left and Fuel
-}
-
-// lastRun is what a pass was given, and returned, when it ran last.
-type lastRun struct {
-	before, after stamp
-	given         hlo.Module // what it was given, if that was a version; else
-	chain         *chain     // of which it was given what it was at before
+	left    Budget     // of the pass that runs
+	mu      sync.Mutex // of left and Fuel
 }
 
 // Run runs p on m. The error, if any, is an *Error naming the pass; the module returned with it is the last good one.
@@ -115,7 +107,7 @@ func (r *Runner) Run(ctx context.Context, p *Pipeline, m hlo.Module) (hlo.Module
 			return m, err
 		}
 	}
-	r.last, r.alone, r.texts = map[runKey]lastRun{}, map[runKey]bool{}, map[*Pass]string{}
+	r.records = nil
 	r.facts = facts{}
 	r.opcodes, r.dirt = opcodes{}, comparison{}
 	r.Handed = Handed{}
@@ -194,10 +186,11 @@ func (r *Runner) fixpoint(ctx context.Context, at *place) error {
 
 // hashedLate is the size from which on a module is not hashed after the first round of a fixpoint, since that takes as long as a pass, and most are done with the
 // next round. If what the first round made comes back, it is noticed a round later.
-const hashedLate = 4096
+const hashedLate = 8
 
 func (r *Runner) steps(ctx context.Context, at *place) error {
-	for _, s := range at.steps {
+	for i := range at.steps {
+		s := &at.steps[i]
 		var err error
 		if s.group != nil {
 			err = r.pipeline(ctx, s)
@@ -225,15 +218,16 @@ func (r *Runner) pass(ctx context.Context, at *place) error {
 		if !r.concerns(p) {
 			return nil
 		}
-		if !r.alone[r.key(p)] {
-			return r.handOn(ctx, p, e)
+		if !r.record(at).alone {
+			return r.handOn(ctx, e)
 		}
 	}
-	return r.passOn(ctx, p, e.path(), r.publish())
+	return r.passOn(ctx, e, r.publish())
 }
 
 // passOn runs a pass on a version, and makes another of it.
-func (r *Runner) passOn(ctx context.Context, p *Pass, path string, m hlo.Module) error {
+func (r *Runner) passOn(ctx context.Context, e execution, m hlo.Module) error {
+	p, path := e.at.pass, e.path()
 	for _, i := range r.Instruments {
 		if i.Before != nil {
 			i.Before(path, m)
@@ -243,7 +237,7 @@ func (r *Runner) passOn(ctx context.Context, p *Pass, path string, m hlo.Module)
 	rep := Report{Path: path, Pass: p, Before: m, Began: c.began, FP: r.FP}
 	r.left = r.Budget
 	allocated := r.allocated()
-	next, err := r.call(c, p, m, &rep)
+	next, err := r.call(c, e.at, m, &rep)
 	c.closeSession()
 	rep.Took = time.Since(c.began)
 	rep.Allocated = r.allocated() - allocated
@@ -254,7 +248,7 @@ func (r *Runner) passOn(ctx context.Context, p *Pass, path string, m hlo.Module)
 	if next != m {
 		after = r.newStamp()
 	}
-	r.last[r.key(p)] = lastRun{before: before, after: after, given: m}
+	r.record(e.at).last = lastRun{before: before, after: after, given: m}
 	r.Handed.Copied = sum(r.Handed.Copied, c.copied)
 	rep.After, rep.Statistics, rep.Copied = next, c.stats, c.copied
 	for _, i := range r.Instruments {
@@ -288,14 +282,15 @@ func panicked(v any) error {
 }
 
 // call runs the pass on what has changed since its last run, and turns a panic into an error.
-func (r *Runner) call(c *Context, p *Pass, m hlo.Module, rep *Report) (next hlo.Module, err error) {
+func (r *Runner) call(c *Context, at *place, m hlo.Module, rep *Report) (next hlo.Module, err error) {
+	p := at.pass
 	defer func() {
 		if v := recover(); v != nil {
 			next, err = m, panicked(v)
 		}
 	}()
-	last, ran := r.lastOf(p)
-	if ran && last.before == r.now.at && last.after == r.now.at {
+	last := r.lastOf(at)
+	if last.before == r.now.at && last.after == r.now.at {
 		return m, nil
 	}
 	if !r.concerns(p) {
@@ -317,13 +312,12 @@ func (r *Runner) call(c *Context, p *Pass, m hlo.Module, rep *Report) (next hlo.
 	return next, err
 }
 
-// lastOf is the last run of a pass, if what has happened since says where it may find something new.
-func (r *Runner) lastOf(p *Pass) (lastRun, bool) {
-	last, ran := r.last[r.key(p)]
-	if !ran || r.Thorough || r.limits(p.Name) {
-		return lastRun{}, false
+// lastOf is the last run of the pass at a place, if there is one, and what has happened since says where it may find something new.
+func (r *Runner) lastOf(at *place) lastRun {
+	if r.Thorough || r.limits(at.pass.Name) {
+		return lastRun{}
 	}
-	return last, true
+	return r.record(at).last
 }
 
 // limits reports whether the rewrites of a pass are counted: then they are made one after the other, and all of them.

@@ -48,7 +48,8 @@ func Evaluate(op hlo.Opcode, attrs hlo.OpAttrs, args ...*hlo.Literal) (*hlo.Lite
 	if err != nil {
 		return nil, false
 	}
-	return Compute(m)
+	l, err := eval.Instruction(context.Background(), m, m.Entry().Root(), args)
+	return l, err == nil
 }
 
 // Converted is a literal in the type and layout of a shape, rounded as convert rounds.

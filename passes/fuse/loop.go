@@ -132,10 +132,14 @@ func (p *pile[T]) add(v T) uint32 {
 	switch i := int(p.n % ofPiece); {
 	case i < len(*piece):
 		(*piece)[i] = v
-	case k > 0 && i == 0:
-		*piece = append(make([]T, 0, ofPiece), v)
+	case i == 0:
+		n := ofPiece
+		if k == 0 {
+			n = 8 // most lists are short
+		}
+		*piece = append(make([]T, 0, n), v)
 	default:
-		*piece = append(*piece, v) // most lists are short
+		*piece = append(*piece, v)
 	}
 	p.n++
 	return p.n - 1
