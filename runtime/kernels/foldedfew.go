@@ -119,8 +119,8 @@ func (c *compiler) inline(comp hlo.Computation, args []tile.Value) ([]tile.Value
 		if _, is := values[in.ID()]; is || in.Opcode() == hlo.OpTuple {
 			continue
 		}
-		if in.Opcode() == hlo.OpConstant {
-			if values[in.ID()], ok = c.value(in, nil); !ok {
+		if in.Opcode() == hlo.OpConstant { // which is none of the instructions that c knows by their ids
+			if values[in.ID()], ok = c.define(in, nil); !ok {
 				return nil, false
 			}
 			continue

@@ -31,6 +31,10 @@ func TestFoldsFew(t *testing.T) {
 			"c = f32[24,24,3] broadcast(w), dimensions={0,1} p = f32[24,24,3] multiply(d, c) ROOT r = f32[24,3] reduce(p, z), dimensions={1}, to_apply=" + sum + " }",
 		"s64[2,5] fusion(s64[2,33,5], s64[]), kind=kInput, calls={ x = s64[2,33,5] parameter(0) z = s64[] parameter(1) y = s64[2,33,5] multiply(x, x) " +
 			"ROOT r = s64[2,5] reduce(y, z), dimensions={1}, to_apply=" + strings.ReplaceAll(reducer("maximum"), "T[", "s64[") + " }",
+		// The first instructions of both computations are constants.
+		"f32[2,40] fusion(f32[2,3,40]), kind=kInput, calls={ z = f32[] constant(-3) x = f32[2,3,40] parameter(0) y = f32[2,3,40] tanh(x) " +
+			"ROOT r = f32[2,40] reduce(y, z), dimensions={1}, to_apply={ h = f32[] constant(0.5) a = f32[] parameter(0) b = f32[] parameter(1) " +
+			"m = f32[] multiply(b, h) ROOT s = f32[] maximum(a, m) } }",
 	}
 	for _, level := range levels() {
 		restore := vec.Use(level)
