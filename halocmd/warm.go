@@ -28,13 +28,7 @@ func warmUp(meanwhile func()) {
 	if runtime.GOMAXPROCS(0) == 1 {
 		return
 	}
-	warmOnce.Do(func() {
-		c := catalogue // a later run of this process may have another
-		warm.begin(func() {
-			_, _ = c.Parse("cpu")
-			halo.Warm()
-		}, meanwhile)
-	})
+	warmOnce.Do(func() { warm.begin(halo.Warm, meanwhile) })
 }
 
 func (w *warming) begin(work, meanwhile func()) {
