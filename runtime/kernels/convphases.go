@@ -155,7 +155,7 @@ func (ph *phase[T]) planSpread(out, product place) {
 func (ph *phase[T]) runSpread(f *runtime.TensorFrame) {
 	g := ph.g
 	line := g.out[len(g.out)-1]
-	ph.spread.run(f, g.groups*g.batchGroups*g.batch*(g.positions()/line), 1+spreadElements/(line*g.outputs))
+	ph.spread.run(f, g.groups*g.batchGroups*g.batch*(g.positions()/line), 1+spreadElements/(1+line*g.outputs))
 }
 
 func (ph *phase[T]) spreadLines(out, product []T, lo, hi int) {
@@ -171,7 +171,8 @@ func (ph *phase[T]) spreadLines(out, product []T, lo, hi int) {
 		for d := range last {
 			to += at[d] * g.outSpatial[d]
 		}
-		switch from := min(i*line*g.outputs, len(product)); {
+		from := i * line * g.outputs
+		switch {
 		case product == nil && g.outFeature == 1:
 			for x := range line {
 				clear(out[to+x*step:][:g.outputs])
