@@ -64,13 +64,6 @@ func (p *product[T]) planDecoded(s *site, e *convertedIO) bool {
 	return e.planResult(s)
 }
 
-// encodeBlock rounds rows of cols sums, which lie one behind the other, to rows of the result.
-func (p *product[T]) encodeBlock(out []uint16, sums []T, rows, cols int) {
-	for r := range rows {
-		p.encode(cols, unsafe.Pointer(&out[r*p.n:][:cols][0]), unsafe.Pointer(&sums[r*cols:][:cols][0]), nil, nil)
-	}
-}
-
 // Rows of a matrix of bf16 are decoded few at a time, into the nearest caches: as many as the loops over them take together.
 const (
 	decodedInner   = 4

@@ -81,10 +81,9 @@ func (p *product[T]) placeLeft() {
 // losesLines reports whether lines of a column-major left side, read in place, are lost before the panels that share them have read them: where columns are whole pages
 // apart, they share few sets of the nearest cache, and panels of less than half a line come back to each line too often.
 func (p *product[T]) losesLines() bool {
-	const page, line = 4096, 64
 	k, ok := gemm.InPlace[T]()
 	size := sizeOf(*new(T))
-	return ok && p.k > 1 && (p.left.Ks[1]-p.left.Ks[0])*size%page == 0 && k.MR*size < line/2
+	return ok && p.k > 1 && (p.left.Ks[1]-p.left.Ks[0])*size%page == 0 && k.MR*size < cacheLine/2
 }
 
 // placePatches is placeLeft for what the window of a convolution sees, where that is inside of the input.

@@ -177,7 +177,7 @@ func (p *patches[T]) runs(dst, src []T, w *patchRows, rows, k, n int) {
 		for some := outside; some != 0; some &= some - 1 { // anything first
 			w.from[bits.TrailingZeros(uint(some))] = somewhere
 		}
-		gemm.Interleave(dst, src, w.from[:rows], f, n, p.mr)
+		gemm.Interleave(dst, src, w.from[:rows], f, n, p.mr, 0)
 	}
 	for ; outside != 0; outside &= outside - 1 {
 		r := bits.TrailingZeros(uint(outside))
@@ -305,7 +305,7 @@ func (p *patches[T]) position(dst, src []T, from []int, c tapColumns) {
 				from[r] = somewhere
 			}
 		}
-		gemm.Interleave(dst, src, from, off, n, p.mr)
+		gemm.Interleave(dst, src, from, off, n, p.mr, 0)
 		for ; outside != 0; outside &= outside - 1 {
 			for at := bits.TrailingZeros(uint(outside)); at < n*p.mr; at += p.mr {
 				dst[at] = 0

@@ -36,6 +36,7 @@ type product[T gemm.Number] struct {
 	panels         int // of MR rows
 	panel          int // columns of a panel of the right side
 	mostRows       int // of a block
+	sumsApart      int // how far apart rows of a workspace's sums are, or 0 if sums are added up in the result
 	lhs, rhs, out  place
 	ends           *convertedIO
 	rewrites       []rewriting
@@ -66,7 +67,7 @@ func (r rewriting) run(f *runtime.TensorFrame) {
 // workspace is what one goroutine needs.
 type workspace[T gemm.Number] struct {
 	left, tile, edge []T
-	sums             []T   // of a block that is encoded when they are complete
+	sums             []T   // of a block that is written when they are complete
 	last             []int // rows of a panel that is not whole
 }
 
@@ -167,15 +168,14 @@ func (p *product[T]) planBlocks() {
 	if p.onRows && p.placed == nil {
 		p.mostRows = p.kernel.MR * min(p.panels, mostPanelsOnRows)
 	}
+	p.planSums()
 	p.workspaces.New = func() any {
 		lines := p.lines(min(p.k, p.step()))
 		w := &workspace[T]{left: make([]T, p.mostRows*lines), tile: make([]T, p.kernel.MR*p.kernel.NR), last: make([]int, p.kernel.MR)}
 		if p.onRows || p.isPacked() {
 			w.edge = make([]T, p.kernel.NR*lines)
 		}
-		if p.encode != nil {
-			w.sums = make([]T, p.mostRows*p.blockN)
-		}
+		w.sums = make([]T, p.mostRows*p.sumsApart)
 		return w
 	}
 	p.packLoop = newParallelLoop(func(f *runtime.TensorFrame, lo, hi int) {
@@ -371,8 +371,8 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 		i, end = i*p.kernel.MR, min(end*p.kernel.MR, p.m)
 		b, j := bj/p.tasksN, bj%p.tasksN*p.blockN
 		cols := min(p.blockN, p.n-j)
-		c, ldc := w.sums, cols
-		if p.encode == nil {
+		c, ldc := w.sums, p.sumsApart
+		if ldc == 0 {
 			c, ldc = elems[T](out)[(b*p.m+i)*p.n+j:], p.n
 		}
 		for k := 0; k < p.k; k += p.step() {
@@ -395,8 +395,8 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 				p.multiply(f, w, left, right[p.packedAt(bj, k, kc, 0):], c, ldc, b, i, end, cols, k, k+kc)
 			}
 		}
-		if p.encode != nil {
-			p.encodeBlock(elems[uint16](out)[(b*p.m+i)*p.n+j:], c, end-i, cols)
+		if p.sumsApart > 0 {
+			p.writeSums(out, (b*p.m+i)*p.n+j, c, end-i, cols)
 		}
 	}
 	p.workspaces.Put(w)

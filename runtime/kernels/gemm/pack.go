@@ -42,7 +42,11 @@ func Pack[T Number](m *Matrix, dst, src []T, r, i0, i1, k0, k1 int) {
 		}
 		switch {
 		case m.linearKs:
-			Interleave(panel, src, rows, ks[0], kc, r)
+			ahead := 0
+			if i+r < i1 {
+				ahead = m.Rows[i+r] - rows[0]
+			}
+			Interleave(panel, src, rows, ks[0], kc, r, ahead)
 		case len(rows) == r && isLinear(rows):
 			packRuns(panel, src[rows[0]:], ks, r, r)
 		default:
@@ -59,7 +63,7 @@ func packScattered[T Number](panel, src []T, rows, ks []int, r int) {
 			n++
 		}
 		if n >= side {
-			Interleave(panel[k*r:], src, rows, ks[k], n, r)
+			Interleave(panel[k*r:], src, rows, ks[k], n, r, 0)
 			k += n
 			continue
 		}
@@ -120,9 +124,9 @@ func spread[T Number](dst, src []T, r int) {
 }
 
 // Interleave writes runs of n elements, which begin at the given distance behind each of the rows, side by side to every r-th place of a panel, so that a line of
-// it is written while it is near.
-func Interleave[T Number](panel, src []T, rows []int, at, n, r int) {
-	if squares(panel, src, rows, at, n, r) {
+// it is written while it is near. The rows of the next panel, if that is known, begin ahead elements behind these, and memory is asked for them.
+func Interleave[T Number](panel, src []T, rows []int, at, n, r, ahead int) {
+	if squares(panel, src, rows, at, n, r, ahead) {
 		return
 	}
 	if len(rows) == 14 && r == 14 {
@@ -139,7 +143,7 @@ func Interleave[T Number](panel, src []T, rows []int, at, n, r int) {
 }
 
 // squares is Interleave by squares in registers, if elements have 32 bits and there is a square at all. The last rows and columns may be written twice.
-func squares[T Number](panel, src []T, rows []int, at, n, r int) bool {
+func squares[T Number](panel, src []T, rows []int, at, n, r, ahead int) bool {
 	var zero T
 	if unsafe.Sizeof(zero) != 4 || n < side {
 		return false
@@ -149,14 +153,14 @@ func squares[T Number](panel, src []T, rows []int, at, n, r int) bool {
 		return true
 	}
 	if len(rows) < side {
-		return len(rows) == r && r >= side/2 && narrowSquares(to, from, rows, at, n)
+		return len(rows) == r && r >= side/2 && narrowSquares(to, from, rows, at, n, ahead)
 	}
 	for x := 0; ; x = min(x+side, len(rows)-side) {
 		var first [side]int
 		for i := range first {
 			first[i] = rows[x+i] + at
 		}
-		done := square.Rows(to[x:], from, &first, n, r)
+		done := square.Rows(to[x:], from, &first, n, r, ahead)
 		if done == 0 {
 			return false
 		}
@@ -164,7 +168,7 @@ func squares[T Number](panel, src []T, rows []int, at, n, r int) bool {
 			for i := range first {
 				first[i] += n - side
 			}
-			square.Rows(to[x+(n-side)*r:], from, &first, side, r)
+			square.Rows(to[x+(n-side)*r:], from, &first, side, r, ahead)
 		}
 		if x+side == len(rows) {
 			return true
@@ -187,21 +191,21 @@ func wideSquares(to, from []uint32, rows []int, at, n, r int) bool {
 
 // narrowSquares is squares for a panel of four to seven rows, each of which is as long as there are rows: a column of a square ends in what the next one overwrites.
 // The last one goes through memory of its own.
-func narrowSquares(to, from []uint32, rows []int, at, n int) bool {
+func narrowSquares(to, from []uint32, rows []int, at, n, ahead int) bool {
 	r := len(rows)
 	var first [side]int
 	for i := range first {
 		first[i] = rows[min(i, r-1)] + at
 	}
 	done := (n - 1) / side * side
-	if done > 0 && square.Rows(to, from, &first, done, r) == 0 {
+	if done > 0 && square.Rows(to, from, &first, done, r, ahead) == 0 {
 		return false
 	}
 	for i := range first {
 		first[i] += n - side
 	}
 	var last [side * side]uint32
-	if square.Rows(last[:], from, &first, side, side) == 0 {
+	if square.Rows(last[:], from, &first, side, side, ahead) == 0 {
 		return false
 	}
 	for k := done; k < n; k++ {

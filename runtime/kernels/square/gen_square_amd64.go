@@ -30,9 +30,10 @@ func transpose64(dst *byte, src *byte, dstStride uintptr, srcStride uintptr, row
 func wide64(dst *byte, src *byte, dstStride uintptr, srcStride uintptr, rows uintptr, cols uintptr)
 
 // rows32 transposes cols squares of 8 by 8 32-bit elements, the rows of which begin at offsets from src. The stride is in bytes, offsets in elements.
+// It asks for the memory ahead bytes behind what it reads, which will be needed.
 //
 //go:noescape
-func rows32(dst *byte, src *byte, offsets *[8]int, dstStride uintptr, cols uintptr)
+func rows32(dst *byte, src *byte, offsets *[8]int, dstStride uintptr, cols uintptr, ahead uintptr)
 
 // wideRows32 transposes cols squares of 16 by 16 32-bit elements, the rows of which begin at offsets from src; of each column it writes the elements of kept.
 // The stride is in bytes, offsets in elements.

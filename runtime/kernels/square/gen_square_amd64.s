@@ -335,9 +335,9 @@ wide64square:
 	VZEROUPPER
 	RET
 
-// func rows32(dst *byte, src *byte, offsets *[8]int, dstStride uintptr, cols uintptr)
-// Requires: AVX
-TEXT ·rows32(SB), $0-40
+// func rows32(dst *byte, src *byte, offsets *[8]int, dstStride uintptr, cols uintptr, ahead uintptr)
+// Requires: AVX, MMX+
+TEXT ·rows32(SB), $0-48
 	MOVQ src+8(FP), AX
 	MOVQ offsets+16(FP), CX
 	MOVQ (CX), DX
@@ -359,9 +359,18 @@ TEXT ·rows32(SB), $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ dstStride+24(FP), R12
 	MOVQ cols+32(FP), R14
+	MOVQ ahead+40(FP), R15
 	LEAQ (R12)(R12*2), R13
 
 rows32square:
+	PREFETCHT0 (DX)(R15*1)
+	PREFETCHT0 (BX)(R15*1)
+	PREFETCHT0 (SI)(R15*1)
+	PREFETCHT0 (DI)(R15*1)
+	PREFETCHT0 (R8)(R15*1)
+	PREFETCHT0 (R9)(R15*1)
+	PREFETCHT0 (R10)(R15*1)
+	PREFETCHT0 (CX)(R15*1)
 	LEAQ       (AX)(R12*4), R11
 	VMOVUPS    (DX), Y0
 	VMOVUPS    (BX), Y1

@@ -90,7 +90,8 @@ func first[T Element](v []T) *byte { return (*byte)(unsafe.Pointer(unsafe.SliceD
 
 // Rows writes dst[c*dstStride+r] = src[rows[r]+c] for eight rows and the first columns of n, as many as are whole squares, and returns how many these are.
 // Columns are written in their order: with a stride below eight each overwrites what the one before has written behind its own elements.
-func Rows(dst, src []uint32, rows *[8]int, n, dstStride int) int {
+// It asks for memory ahead elements behind what it reads, for who comes next, wherever that is.
+func Rows(dst, src []uint32, rows *[8]int, n, dstStride, ahead int) int {
 	n = n / 8 * 8
 	if !hasVectors || n == 0 {
 		return 0
@@ -99,7 +100,7 @@ func Rows(dst, src []uint32, rows *[8]int, n, dstStride int) int {
 		_ = src[at:][:n]
 	}
 	_ = dst[(n-1)*dstStride:][:8]
-	rows32((*byte)(unsafe.Pointer(&dst[0])), (*byte)(unsafe.Pointer(&src[0])), rows, uintptr(4*dstStride), uintptr(n/8))
+	rows32((*byte)(unsafe.Pointer(&dst[0])), (*byte)(unsafe.Pointer(&src[0])), rows, uintptr(4*dstStride), uintptr(n/8), uintptr(4*ahead))
 	return n
 }
 

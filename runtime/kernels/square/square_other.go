@@ -8,7 +8,7 @@ func whole(dst, src *byte, dstStride, srcStride, rows, cols uintptr, width, k in
 	panic("square: no vectors")
 }
 
-func rows32(_, _ *byte, _ *[8]int, _, _ uintptr) { panic("square: no vectors") }
+func rows32(_, _ *byte, _ *[8]int, _, _, _ uintptr) { panic("square: no vectors") }
 
 func wideRows32(_, _ *byte, _ *[wideSide]int, _, _ uintptr, _ uint16) { panic("square: no vectors") }
 

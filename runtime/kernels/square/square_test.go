@@ -32,7 +32,7 @@ func TestRows(t *testing.T) {
 	for i := range 140 {
 		n, stride := i/2, []int{11, 6}[i%2]
 		got, want := make([]uint32, 100*stride), make([]uint32, 100*stride)
-		done := Rows(got, src, &rows, n, stride)
+		done := Rows(got, src, &rows, n, stride, 0)
 		require.True(t, done == n/8*8 || !hasVectors && done == 0)
 		for c := range done {
 			for r, at := range rows {

@@ -48,6 +48,6 @@ func thinColumns(dst, src []uint32, rows, cols, srcStride int) {
 		at[i] = min(i, rows-1) * srcStride
 	}
 	done := max(0, (cols*rows-side)/rows+1) / side * side // the last of them ends before what is not the result's
-	done = Rows(dst, src, &at, done, rows)
+	done = Rows(dst, src, &at, done, rows, 0)
 	plain(dst[done*rows:], src[done:], rows, cols-done, rows, srcStride)
 }

@@ -110,8 +110,9 @@ func (p pointers) at(i int) operand.Mem { return operand.Mem{Base: p[i]} }
 func rows(c *build.Context) {
 	c.Function("rows32")
 	c.Pragma("noescape")
-	c.SignatureExpr("func(dst, src *byte, offsets *[8]int, dstStride, cols uintptr)")
-	c.Doc("rows32 transposes cols squares of 8 by 8 32-bit elements, the rows of which begin at offsets from src. The stride is in bytes, offsets in elements.")
+	c.SignatureExpr("func(dst, src *byte, offsets *[8]int, dstStride, cols, ahead uintptr)")
+	c.Doc("rows32 transposes cols squares of 8 by 8 32-bit elements, the rows of which begin at offsets from src. The stride is in bytes, offsets in elements.",
+		"It asks for the memory ahead bytes behind what it reads, which will be needed.")
 	load := func(param string) reg.GPVirtual {
 		r := c.GP64()
 		c.Load(c.Param(param), r)
@@ -125,9 +126,12 @@ func rows(c *build.Context) {
 		c.LEAQ(operand.Mem{Base: src, Index: from[i], Scale: 4}, from[i])
 	}
 	to := lines{base: load("dst"), base4: c.GP64(), stride: load("dstStride"), stride3: c.GP64()}
-	left := load("cols")
+	left, ahead := load("cols"), load("ahead")
 	c.LEAQ(operand.Mem{Base: to.stride, Index: to.stride, Scale: 2}, to.stride3)
 	c.Label("rows32square")
+	for _, p := range from {
+		c.PREFETCHT0(operand.Mem{Base: p, Index: ahead, Scale: 1})
+	}
 	c.LEAQ(operand.Mem{Base: to.base, Index: to.stride, Scale: 4}, to.base4)
 	dwords8(c, from, to)
 	for _, p := range from {
