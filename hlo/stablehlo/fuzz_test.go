@@ -14,6 +14,14 @@ import (
 	"github.com/gohalo/halo/verifier"
 )
 
+// seeds adds rows of the corpus to a target's own seeds. Where it is not there, the target runs on those.
+func seeds[T any](f *testing.F, name string, add func(T)) {
+	f.Helper()
+	if _, err := os.Stat(corpus + name + ".jsonl.gz"); err == nil {
+		rows(f, name, add)
+	}
+}
+
 // FuzzConvert: any text is converted, or refused with an error.
 func FuzzConvert(f *testing.F) {
 	archive, err := txtar.ParseFile("testdata/shape.txtar")
@@ -23,7 +31,7 @@ func FuzzConvert(f *testing.F) {
 	for _, file := range archive.Files {
 		f.Add(string(file.Data))
 	}
-	rows(f, "ops", func(r opRow) { f.Add(r.MLIR) })
+	seeds(f, "ops", func(r opRow) { f.Add(r.MLIR) })
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := mlir.Parse("fuzz.mlir", text)
 		if err != nil {
@@ -52,7 +60,7 @@ func FuzzBytecode(f *testing.F) {
 	}
 	f.Add(data)
 	n := 0
-	rows(f, "tests", func(r struct{ Bytecode map[string][]byte }) {
+	seeds(f, "tests", func(r struct{ Bytecode map[string][]byte }) {
 		if n++; n%40 == 0 {
 			for _, b := range r.Bytecode {
 				f.Add(b)
@@ -70,7 +78,14 @@ func FuzzBytecode(f *testing.F) {
 
 // FuzzExport: any bytes are read or refused.
 func FuzzExport(f *testing.F) {
-	rows(f, "poly", func(r struct{ Export []byte }) { f.Add(r.Export) })
+	for _, path := range []string{"export/testdata/version12.jax_export", "../../testdata/run/from_jax/model.jax_export"} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	seeds(f, "poly", func(r struct{ Export []byte }) { f.Add(r.Export) })
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := export.Open("fuzz.jax_export", data)
 		if err != nil {
