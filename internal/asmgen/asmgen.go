@@ -10,10 +10,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 // Files is what a generator makes, by name.
@@ -29,6 +32,11 @@ func Compile(ctx *build.Context, dir, name string) (Files, error) {
 	if err := pass.Compile.Execute(file); err != nil {
 		return nil, err
 	}
+	for _, f := range file.Functions() {
+		if err := checkRegisters(f); err != nil {
+			return nil, err
+		}
+	}
 	config := printer.Config{Argv: []string{"go", "generate"}, Name: dir + "/gen", Pkg: path.Base(dir)}
 	assembly, err := printer.NewGoAsm(config).Print(file)
 	if err != nil {
@@ -40,6 +48,22 @@ func Compile(ctx *build.Context, dir, name string) (Files, error) {
 	}
 	base := "gen_" + name + "_amd64"
 	return Files{base + ".s": append(bytes.TrimSpace(assembly), '\n'), base + ".go": append(bytes.TrimSpace(declarations), '\n')}, nil
+}
+
+// checkRegisters makes sure that a function for AVX2, which ends in that by its name, has no vector registers that came with AVX-512: they are allocated when there are no others left.
+func checkRegisters(f *ir.Function) error {
+	const vectors = 16 // of AVX2
+	if !strings.HasSuffix(f.Name, "AVX2") {
+		return nil
+	}
+	for _, i := range f.Instructions() {
+		for _, r := range i.Registers() {
+			if p, ok := r.(reg.Physical); ok && p.Kind() == reg.KindVector && p.PhysicalIndex() >= vectors {
+				return fmt.Errorf("%s: %s needs AVX-512", f.Name, p.Asm())
+			}
+		}
+	}
+	return nil
 }
 
 // Write puts what generate makes into the working directory, and ends the process if it cannot.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -32,4 +34,29 @@ func TestStale(t *testing.T) {
 	assert.Contains(t, string(text), "package pkg\n")
 	require.NoError(t, os.WriteFile("gen_nothing_amd64.s", []byte("RET\n"), 0o644))
 	require.ErrorContains(t, asmgen.Stale(dir, generate), "gen_nothing_amd64.s: run go generate")
+}
+
+// TestRegistersOfAVX2 uses one vector more than AVX2 has.
+func TestRegistersOfAVX2(t *testing.T) {
+	for name, vectors := range map[string]int{"fewAVX2": 16, "manyAVX2": 17, "manyAVX512": 17} {
+		ctx := build.NewContext()
+		ctx.ConstraintExpr("amd64")
+		ctx.Function(name)
+		ctx.SignatureExpr("func()")
+		var live []reg.VecVirtual
+		for range vectors {
+			live = append(live, ctx.YMM())
+			ctx.VMOVUPS(operand.Mem{Base: reg.StackPointer}, live[len(live)-1])
+		}
+		for _, v := range live {
+			ctx.VMOVUPS(v, operand.Mem{Base: reg.StackPointer})
+		}
+		ctx.RET()
+		_, err := asmgen.Compile(ctx, "some/pkg", "vectors")
+		if name == "manyAVX2" {
+			assert.EqualError(t, err, "manyAVX2: Y16 needs AVX-512")
+		} else {
+			assert.NoError(t, err, name)
+		}
+	}
 }
