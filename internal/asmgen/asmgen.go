@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mmcloughlin/avo/build"
@@ -33,6 +34,7 @@ func Compile(ctx *build.Context, dir, name string) (Files, error) {
 		return nil, err
 	}
 	for _, f := range file.Functions() {
+		pruneMoves(f)
 		if err := checkRegisters(f); err != nil {
 			return nil, err
 		}
@@ -48,6 +50,20 @@ func Compile(ctx *build.Context, dir, name string) (Files, error) {
 	}
 	base := "gen_" + name + "_amd64"
 	return Files{base + ".s": append(bytes.TrimSpace(assembly), '\n'), base + ".go": append(bytes.TrimSpace(declarations), '\n')}, nil
+}
+
+// pruneMoves removes moves of whole vectors to where they are, which allocation leaves where a register is joined with another: each takes a place among the instructions that a processor
+// has under way, so that it sees less of what has to be loaded next. In functions for AVX-512, moves of less than 512 bits stay, as they clear what is above.
+func pruneMoves(f *ir.Function) {
+	isAVX2 := strings.HasSuffix(f.Name, "AVX2")
+	f.Nodes = slices.DeleteFunc(f.Nodes, func(n ir.Node) bool {
+		i, ok := n.(*ir.Instruction)
+		if !ok || len(i.Operands) != 2 || !strings.HasPrefix(i.Opcode, "VMOVAP") || i.Operands[0] != i.Operands[1] {
+			return false
+		}
+		r, ok := i.Operands[0].(reg.Physical)
+		return ok && (r.Size() == 64 || r.Size() == 32 && isAVX2)
+	})
 }
 
 // checkRegisters makes sure that a function for AVX2, which ends in that by its name, has no vector registers that came with AVX-512: they are allocated when there are no others left.

@@ -3,6 +3,7 @@ package asmgen_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mmcloughlin/avo/build"
@@ -58,5 +59,25 @@ func TestRegistersOfAVX2(t *testing.T) {
 		} else {
 			assert.NoError(t, err, name)
 		}
+	}
+}
+
+// TestMovesOfVectors moves vectors to where they are.
+func TestMovesOfVectors(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		v     reg.VecPhysical
+		stays bool
+	}{{"someAVX2", reg.Y1, false}, {"someAVX2", reg.X1, true}, {"someAVX512", reg.Z1, false}, {"someAVX512", reg.Y1, true}} {
+		ctx := build.NewContext()
+		ctx.ConstraintExpr("amd64")
+		ctx.Function(c.name)
+		ctx.SignatureExpr("func()")
+		ctx.VMOVAPS(c.v, c.v)
+		ctx.RET()
+		files, err := asmgen.Compile(ctx, "some/pkg", "moves")
+		require.NoError(t, err)
+		move := "VMOVAPS " + c.v.Asm() + ", " + c.v.Asm()
+		assert.Equal(t, c.stays, strings.Contains(string(files["gen_moves_amd64.s"]), move), "%s in %s", move, c.name)
 	}
 }

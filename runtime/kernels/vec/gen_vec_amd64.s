@@ -7824,9 +7824,7 @@ next1:
 	VBLENDMPS Z8, Z4, K1, Z10
 	VMOVAPS   Z10, Z4
 	VPMULLD   Z2, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPSRLD    $0x01, Z3, Z3
-	VMOVAPS   Z3, Z3
 	JMP       next1
 
 done2:
@@ -7875,9 +7873,7 @@ next3:
 	VBLENDMPS Z5, Z4, K2, Z19
 	VMOVAPS   Z19, Z4
 	VPMULLD   Z2, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPSRLD    $0x01, Z3, Z3
-	VMOVAPS   Z3, Z3
 	JMP       next3
 
 done4:
@@ -7932,9 +7928,7 @@ next1:
 	VBLENDMPS Z8, Z4, K1, Z10
 	VMOVAPS   Z10, Z4
 	VPMULLD   Z2, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPSRLD    $0x01, Z3, Z3
-	VMOVAPS   Z3, Z3
 	JMP       next1
 
 done2:
@@ -7983,9 +7977,7 @@ next3:
 	VBLENDMPS Z5, Z4, K2, Z19
 	VMOVAPS   Z19, Z4
 	VPMULLD   Z2, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPSRLD    $0x01, Z3, Z3
-	VMOVAPS   Z3, Z3
 	JMP       next3
 
 done4:
@@ -8040,9 +8032,7 @@ next1:
 	VBLENDMPS Z8, Z4, K1, Z10
 	VMOVAPS   Z10, Z4
 	VPMULLD   Z2, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPSRLD    $0x01, Z3, Z3
-	VMOVAPS   Z3, Z3
 	JMP       next1
 
 done2:
@@ -8091,9 +8081,7 @@ next3:
 	VBLENDMPS Z5, Z4, K2, Z19
 	VMOVAPS   Z19, Z4
 	VPMULLD   Z2, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPSRLD    $0x01, Z3, Z3
-	VMOVAPS   Z3, Z3
 	JMP       next3
 
 done4:
@@ -8148,9 +8136,7 @@ next1:
 	VBLENDMPD Z8, Z4, K1, Z10
 	VMOVAPD   Z10, Z4
 	VPMULLQ   Z2, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VPSRLQ    $0x01, Z3, Z3
-	VMOVAPD   Z3, Z3
 	JMP       next1
 
 done2:
@@ -8199,9 +8185,7 @@ next3:
 	VBLENDMPD Z5, Z4, K2, Z19
 	VMOVAPD   Z19, Z4
 	VPMULLQ   Z2, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VPSRLQ    $0x01, Z3, Z3
-	VMOVAPD   Z3, Z3
 	JMP       next3
 
 done4:
@@ -8251,9 +8235,7 @@ next1:
 	VBLENDMPS Z7, Z6, K1, Z3
 	VMOVAPS   Z3, Z6
 	VPMULLD   Z0, Z0, Z0
-	VMOVAPS   Z0, Z0
 	VPSRLD    $0x01, Z1, Z1
-	VMOVAPS   Z1, Z1
 	JMP       next1
 
 done2:
@@ -8289,9 +8271,7 @@ next3:
 	VBLENDMPS Z3, Z2, K2, Z5
 	VMOVAPS   Z5, Z2
 	VPMULLD   Z0, Z0, Z0
-	VMOVAPS   Z0, Z0
 	VPSRLD    $0x01, Z1, Z1
-	VMOVAPS   Z1, Z1
 	JMP       next3
 
 done4:
@@ -8333,9 +8313,7 @@ next1:
 	VBLENDMPS Z7, Z6, K1, Z3
 	VMOVAPS   Z3, Z6
 	VPMULLD   Z0, Z0, Z0
-	VMOVAPS   Z0, Z0
 	VPSRLD    $0x01, Z1, Z1
-	VMOVAPS   Z1, Z1
 	JMP       next1
 
 done2:
@@ -8371,9 +8349,7 @@ next3:
 	VBLENDMPS Z3, Z2, K2, Z5
 	VMOVAPS   Z5, Z2
 	VPMULLD   Z0, Z0, Z0
-	VMOVAPS   Z0, Z0
 	VPSRLD    $0x01, Z1, Z1
-	VMOVAPS   Z1, Z1
 	JMP       next3
 
 done4:
@@ -8415,9 +8391,7 @@ next1:
 	VBLENDMPS Z7, Z6, K1, Z3
 	VMOVAPS   Z3, Z6
 	VPMULLD   Z0, Z0, Z0
-	VMOVAPS   Z0, Z0
 	VPSRLD    $0x01, Z1, Z1
-	VMOVAPS   Z1, Z1
 	JMP       next1
 
 done2:
@@ -8453,9 +8427,7 @@ next3:
 	VBLENDMPS Z3, Z2, K2, Z5
 	VMOVAPS   Z5, Z2
 	VPMULLD   Z0, Z0, Z0
-	VMOVAPS   Z0, Z0
 	VPSRLD    $0x01, Z1, Z1
-	VMOVAPS   Z1, Z1
 	JMP       next3
 
 done4:
@@ -8497,9 +8469,7 @@ next1:
 	VBLENDMPD Z7, Z6, K1, Z3
 	VMOVAPD   Z3, Z6
 	VPMULLQ   Z0, Z0, Z0
-	VMOVAPD   Z0, Z0
 	VPSRLQ    $0x01, Z1, Z1
-	VMOVAPD   Z1, Z1
 	JMP       next1
 
 done2:
@@ -8535,9 +8505,7 @@ next3:
 	VBLENDMPD Z3, Z2, K2, Z5
 	VMOVAPD   Z5, Z2
 	VPMULLQ   Z0, Z0, Z0
-	VMOVAPD   Z0, Z0
 	VPSRLQ    $0x01, Z1, Z1
-	VMOVAPD   Z1, Z1
 	JMP       next3
 
 done4:
@@ -22183,15 +22151,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VADDPS     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VADDPS     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VADDPS     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VADDPS     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -22209,7 +22173,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
 	VADDPS  Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -22222,7 +22185,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
 	VADDPS  Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -22235,7 +22197,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
 	VADDPS  Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -22248,7 +22209,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
 	VADDPS  Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -22271,14 +22231,14 @@ fold:
 // func sumRowsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumRowsF32AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x02, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -22299,15 +22259,11 @@ many:
 	VMOVUPS    (R8), Z5
 	VMOVUPS    64(R8), Z6
 	VADDPS     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VADDPS     Z6, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVUPS    128(R8), Z5
 	VMOVUPS    192(R8), Z6
 	VADDPS     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VADDPS     Z6, Z4, Z4
-	VMOVAPS    Z4, Z4
 	ADDQ       $+256, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
@@ -22325,7 +22281,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z5
 	VMOVUPS (R8), K1, Z5
 	VADDPS  Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, DI
 	TESTQ   DI, DI
 	JLE     fold
@@ -22338,7 +22293,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z5
 	VMOVUPS 64(R8), K1, Z5
 	VADDPS  Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, DI
 	TESTQ   DI, DI
 	JLE     fold
@@ -22351,7 +22305,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z5
 	VMOVUPS 128(R8), K1, Z5
 	VADDPS  Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, DI
 	TESTQ   DI, DI
 	JLE     fold
@@ -22364,7 +22317,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z5
 	VMOVUPS 192(R8), K1, Z5
 	VADDPS  Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	SUBQ    $+16, DI
 
 fold:
@@ -22412,18 +22364,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x05, Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VRANGEPS   $0x05, Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VCMPPS     $0x03, Z5, Z4, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x05, Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VRANGEPS   $0x05, Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -22444,7 +22392,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z4, Z0, Z0
-	VMOVAPS  Z0, Z0
 	SUBQ     $+16, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -22460,7 +22407,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z4, Z1, Z1
-	VMOVAPS  Z1, Z1
 	SUBQ     $+16, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -22476,7 +22422,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z4, Z2, Z2
-	VMOVAPS  Z2, Z2
 	SUBQ     $+16, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -22492,7 +22437,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z4, Z3, Z3
-	VMOVAPS  Z3, Z3
 	SUBQ     $+16, AX
 
 usual_fold:
@@ -22695,14 +22639,14 @@ done:
 // func greatestRowsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestRowsF32AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x02, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -22726,18 +22670,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x05, Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VRANGEPS   $0x05, Z6, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVUPS    128(R8), Z5
 	VMOVUPS    192(R8), Z6
 	VCMPPS     $0x03, Z6, Z5, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x05, Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VRANGEPS   $0x05, Z6, Z4, Z4
-	VMOVAPS    Z4, Z4
 	ADDQ       $+256, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
@@ -22758,7 +22698,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	SUBQ     $+16, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -22774,7 +22713,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	SUBQ     $+16, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -22790,7 +22728,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	SUBQ     $+16, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -22806,7 +22743,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	SUBQ     $+16, DI
 
 usual_fold:
@@ -23048,18 +22984,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x04, Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VRANGEPS   $0x04, Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VCMPPS     $0x03, Z5, Z4, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x04, Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VRANGEPS   $0x04, Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -23080,7 +23012,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z4, Z0, Z0
-	VMOVAPS  Z0, Z0
 	SUBQ     $+16, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -23096,7 +23027,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z4, Z1, Z1
-	VMOVAPS  Z1, Z1
 	SUBQ     $+16, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -23112,7 +23042,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z4, Z2, Z2
-	VMOVAPS  Z2, Z2
 	SUBQ     $+16, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -23128,7 +23057,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z4, Z3, Z3
-	VMOVAPS  Z3, Z3
 	SUBQ     $+16, AX
 
 usual_fold:
@@ -23331,14 +23259,14 @@ done:
 // func leastRowsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastRowsF32AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x02, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -23362,18 +23290,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x04, Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VRANGEPS   $0x04, Z6, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVUPS    128(R8), Z5
 	VMOVUPS    192(R8), Z6
 	VCMPPS     $0x03, Z6, Z5, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x04, Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VRANGEPS   $0x04, Z6, Z4, Z4
-	VMOVAPS    Z4, Z4
 	ADDQ       $+256, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
@@ -23394,7 +23318,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	SUBQ     $+16, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -23410,7 +23333,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	SUBQ     $+16, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -23426,7 +23348,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	SUBQ     $+16, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -23442,7 +23363,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	SUBQ     $+16, DI
 
 usual_fold:
@@ -23681,15 +23601,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VADDPD     Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VADDPD     Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VADDPD     Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VADDPD     Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -23707,7 +23623,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VADDPD  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -23720,7 +23635,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VADDPD  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -23733,7 +23647,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VADDPD  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -23746,7 +23659,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VADDPD  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -23767,14 +23679,14 @@ fold:
 // func sumRowsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumRowsF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSD (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x03, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTQ (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -23795,15 +23707,11 @@ many:
 	VMOVUPD    (R8), Z5
 	VMOVUPD    64(R8), Z6
 	VADDPD     Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VADDPD     Z6, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VMOVUPD    128(R8), Z5
 	VMOVUPD    192(R8), Z6
 	VADDPD     Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	VADDPD     Z6, Z4, Z4
-	VMOVAPD    Z4, Z4
 	ADDQ       $+256, R8
 	SUBQ       $+32, DI
 	CMPQ       DI, $+32
@@ -23821,7 +23729,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z5
 	VMOVUPD (R8), K1, Z5
 	VADDPD  Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, DI
 	TESTQ   DI, DI
 	JLE     fold
@@ -23834,7 +23741,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z5
 	VMOVUPD 64(R8), K1, Z5
 	VADDPD  Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, DI
 	TESTQ   DI, DI
 	JLE     fold
@@ -23847,7 +23753,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z5
 	VMOVUPD 128(R8), K1, Z5
 	VADDPD  Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, DI
 	TESTQ   DI, DI
 	JLE     fold
@@ -23860,7 +23765,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z5
 	VMOVUPD 192(R8), K1, Z5
 	VADDPD  Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	SUBQ    $+8, DI
 
 fold:
@@ -23906,18 +23810,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x05, Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VRANGEPD   $0x05, Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VCMPPD     $0x03, Z5, Z4, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x05, Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VRANGEPD   $0x05, Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -23938,7 +23838,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z4, Z0, Z0
-	VMOVAPD  Z0, Z0
 	SUBQ     $+8, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -23954,7 +23853,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z4, Z1, Z1
-	VMOVAPD  Z1, Z1
 	SUBQ     $+8, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -23970,7 +23868,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z4, Z2, Z2
-	VMOVAPD  Z2, Z2
 	SUBQ     $+8, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -23986,7 +23883,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z4, Z3, Z3
-	VMOVAPD  Z3, Z3
 	SUBQ     $+8, AX
 
 usual_fold:
@@ -24180,14 +24076,14 @@ done:
 // func greatestRowsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestRowsF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSD (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x03, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTQ (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -24211,18 +24107,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x05, Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VRANGEPD   $0x05, Z6, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VMOVUPD    128(R8), Z5
 	VMOVUPD    192(R8), Z6
 	VCMPPD     $0x03, Z6, Z5, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x05, Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	VRANGEPD   $0x05, Z6, Z4, Z4
-	VMOVAPD    Z4, Z4
 	ADDQ       $+256, R8
 	SUBQ       $+32, DI
 	CMPQ       DI, $+32
@@ -24243,7 +24135,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z5, Z1, Z1
-	VMOVAPD  Z1, Z1
 	SUBQ     $+8, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -24259,7 +24150,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z5, Z2, Z2
-	VMOVAPD  Z2, Z2
 	SUBQ     $+8, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -24275,7 +24165,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z5, Z3, Z3
-	VMOVAPD  Z3, Z3
 	SUBQ     $+8, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -24291,7 +24180,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z5, Z4, Z4
-	VMOVAPD  Z4, Z4
 	SUBQ     $+8, DI
 
 usual_fold:
@@ -24524,18 +24412,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x04, Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VRANGEPD   $0x04, Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VCMPPD     $0x03, Z5, Z4, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x04, Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VRANGEPD   $0x04, Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -24556,7 +24440,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z4, Z0, Z0
-	VMOVAPD  Z0, Z0
 	SUBQ     $+8, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -24572,7 +24455,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z4, Z1, Z1
-	VMOVAPD  Z1, Z1
 	SUBQ     $+8, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -24588,7 +24470,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z4, Z2, Z2
-	VMOVAPD  Z2, Z2
 	SUBQ     $+8, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -24604,7 +24485,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z4, Z3, Z3
-	VMOVAPD  Z3, Z3
 	SUBQ     $+8, AX
 
 usual_fold:
@@ -24798,14 +24678,14 @@ done:
 // func leastRowsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastRowsF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSD (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x03, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTQ (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -24829,18 +24709,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x04, Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VRANGEPD   $0x04, Z6, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VMOVUPD    128(R8), Z5
 	VMOVUPD    192(R8), Z6
 	VCMPPD     $0x03, Z6, Z5, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x04, Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	VRANGEPD   $0x04, Z6, Z4, Z4
-	VMOVAPD    Z4, Z4
 	ADDQ       $+256, R8
 	SUBQ       $+32, DI
 	CMPQ       DI, $+32
@@ -24861,7 +24737,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z5, Z1, Z1
-	VMOVAPD  Z1, Z1
 	SUBQ     $+8, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -24877,7 +24752,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z5, Z2, Z2
-	VMOVAPD  Z2, Z2
 	SUBQ     $+8, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -24893,7 +24767,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z5, Z3, Z3
-	VMOVAPD  Z3, Z3
 	SUBQ     $+8, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -24909,7 +24782,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z5, Z4, Z4
-	VMOVAPD  Z4, Z4
 	SUBQ     $+8, DI
 
 usual_fold:
@@ -25141,21 +25013,17 @@ many:
 	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z4, Z4
 	VPMAXUD    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
 	VPANDD     all32_7fffffff<>+0(SB), Z5, Z4
 	VPMAXUD    Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
 	VPANDD     all32_7fffffff<>+0(SB), Z4, Z4
 	VPMAXUD    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPANDD     all32_7fffffff<>+0(SB), Z3, Z3
 	VPANDD     all32_7fffffff<>+0(SB), Z5, Z4
 	VPMAXUD    Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -25175,7 +25043,6 @@ rest:
 	VPANDD  all32_7fffffff<>+0(SB), Z0, Z0
 	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
 	VPMAXUD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -25190,7 +25057,6 @@ rest:
 	VPANDD  all32_7fffffff<>+0(SB), Z1, Z1
 	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
 	VPMAXUD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -25205,7 +25071,6 @@ rest:
 	VPANDD  all32_7fffffff<>+0(SB), Z2, Z2
 	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
 	VPMAXUD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -25220,7 +25085,6 @@ rest:
 	VPANDD  all32_7fffffff<>+0(SB), Z3, Z3
 	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
 	VPMAXUD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -25277,21 +25141,17 @@ many:
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z0, Z0
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z4, Z4
 	VPMAXUQ    Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z1, Z1
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z5, Z4
 	VPMAXUQ    Z4, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z4, Z4
 	VPMAXUQ    Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z3, Z3
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z5, Z4
 	VPMAXUQ    Z4, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -25311,7 +25171,6 @@ rest:
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z0, Z0
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z4, Z4
 	VPMAXUQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -25326,7 +25185,6 @@ rest:
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z1, Z1
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z4, Z4
 	VPMAXUQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -25341,7 +25199,6 @@ rest:
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z2, Z2
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z4, Z4
 	VPMAXUQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -25356,7 +25213,6 @@ rest:
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z3, Z3
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z4, Z4
 	VPMAXUQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -25407,15 +25263,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPADDB     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPADDB     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPADDB     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPADDB     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+256, AX
 	CMPQ       AX, $+256
@@ -25433,7 +25285,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
 	VPADDB    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25446,7 +25297,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
 	VPADDB    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25459,7 +25309,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
 	VPADDB    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25472,7 +25321,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
 	VPADDB    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+64, AX
 
 fold:
@@ -25517,15 +25365,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMAXSB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMAXSB    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMAXSB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMAXSB    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+256, AX
 	CMPQ       AX, $+256
@@ -25543,7 +25387,6 @@ rest:
 	VMOVDQU64 all32_80808080<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
 	VPMAXSB   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25556,7 +25399,6 @@ rest:
 	VMOVDQU64 all32_80808080<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
 	VPMAXSB   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25569,7 +25411,6 @@ rest:
 	VMOVDQU64 all32_80808080<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
 	VPMAXSB   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25582,7 +25423,6 @@ rest:
 	VMOVDQU64 all32_80808080<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
 	VPMAXSB   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+64, AX
 
 fold:
@@ -25645,15 +25485,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMINSB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMINSB    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMINSB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMINSB    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+256, AX
 	CMPQ       AX, $+256
@@ -25671,7 +25507,6 @@ rest:
 	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
 	VPMINSB   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25684,7 +25519,6 @@ rest:
 	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
 	VPMINSB   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25697,7 +25531,6 @@ rest:
 	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
 	VPMINSB   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25710,7 +25543,6 @@ rest:
 	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
 	VPMINSB   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+64, AX
 
 fold:
@@ -25755,15 +25587,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMAXUB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMAXUB    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMAXUB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMAXUB    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+256, AX
 	CMPQ       AX, $+256
@@ -25781,7 +25609,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
 	VPMAXUB   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25794,7 +25621,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
 	VPMAXUB   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25807,7 +25633,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
 	VPMAXUB   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25820,7 +25645,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
 	VPMAXUB   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+64, AX
 
 fold:
@@ -25865,15 +25689,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMINUB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMINUB    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMINUB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMINUB    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+256, AX
 	CMPQ       AX, $+256
@@ -25891,7 +25711,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
 	VPMINUB   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25904,7 +25723,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
 	VPMINUB   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25917,7 +25735,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
 	VPMINUB   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25930,7 +25747,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
 	VPMINUB   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+64, AX
 
 fold:
@@ -25975,15 +25791,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPADDW     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPADDW     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPADDW     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPADDW     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+128, AX
 	CMPQ       AX, $+128
@@ -26001,7 +25813,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
 	VPADDW    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26014,7 +25825,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
 	VPADDW    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26027,7 +25837,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
 	VPADDW    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26040,7 +25849,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
 	VPADDW    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+32, AX
 
 fold:
@@ -26083,15 +25891,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMAXSW    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMAXSW    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMAXSW    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMAXSW    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+128, AX
 	CMPQ       AX, $+128
@@ -26109,7 +25913,6 @@ rest:
 	VMOVDQU64 all32_80008000<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
 	VPMAXSW   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26122,7 +25925,6 @@ rest:
 	VMOVDQU64 all32_80008000<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
 	VPMAXSW   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26135,7 +25937,6 @@ rest:
 	VMOVDQU64 all32_80008000<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
 	VPMAXSW   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26148,7 +25949,6 @@ rest:
 	VMOVDQU64 all32_80008000<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
 	VPMAXSW   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+32, AX
 
 fold:
@@ -26209,15 +26009,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMINSW    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMINSW    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMINSW    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMINSW    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+128, AX
 	CMPQ       AX, $+128
@@ -26235,7 +26031,6 @@ rest:
 	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
 	VPMINSW   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26248,7 +26043,6 @@ rest:
 	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
 	VPMINSW   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26261,7 +26055,6 @@ rest:
 	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
 	VPMINSW   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26274,7 +26067,6 @@ rest:
 	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
 	VPMINSW   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+32, AX
 
 fold:
@@ -26335,15 +26127,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMAXUW    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMAXUW    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMAXUW    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMAXUW    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+128, AX
 	CMPQ       AX, $+128
@@ -26361,7 +26149,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
 	VPMAXUW   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26374,7 +26161,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
 	VPMAXUW   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26387,7 +26173,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
 	VPMAXUW   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26400,7 +26185,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
 	VPMAXUW   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+32, AX
 
 fold:
@@ -26443,15 +26227,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMINUW    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMINUW    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMINUW    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMINUW    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+128, AX
 	CMPQ       AX, $+128
@@ -26469,7 +26249,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
 	VPMINUW   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26482,7 +26261,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
 	VPMINUW   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26495,7 +26273,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
 	VPMINUW   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26508,7 +26285,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
 	VPMINUW   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+32, AX
 
 fold:
@@ -26551,15 +26327,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPADDD     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPADDD     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPADDD     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPADDD     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -26577,7 +26349,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
 	VPADDD  Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26590,7 +26361,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
 	VPADDD  Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26603,7 +26373,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
 	VPADDD  Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26616,7 +26385,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
 	VPADDD  Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -26657,15 +26425,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMAXSD    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMAXSD    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMAXSD    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMAXSD    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -26683,7 +26447,6 @@ rest:
 	VMOVUPS all32_80000000<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
 	VPMAXSD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26696,7 +26459,6 @@ rest:
 	VMOVUPS all32_80000000<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
 	VPMAXSD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26709,7 +26471,6 @@ rest:
 	VMOVUPS all32_80000000<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
 	VPMAXSD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26722,7 +26483,6 @@ rest:
 	VMOVUPS all32_80000000<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
 	VPMAXSD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -26763,15 +26523,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMINSD    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMINSD    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMINSD    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMINSD    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -26789,7 +26545,6 @@ rest:
 	VMOVUPS all32_7fffffff<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
 	VPMINSD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26802,7 +26557,6 @@ rest:
 	VMOVUPS all32_7fffffff<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
 	VPMINSD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26815,7 +26569,6 @@ rest:
 	VMOVUPS all32_7fffffff<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
 	VPMINSD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26828,7 +26581,6 @@ rest:
 	VMOVUPS all32_7fffffff<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
 	VPMINSD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -26869,15 +26621,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMAXUD    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMAXUD    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMAXUD    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMAXUD    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -26895,7 +26643,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
 	VPMAXUD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26908,7 +26655,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
 	VPMAXUD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26921,7 +26667,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
 	VPMAXUD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26934,7 +26679,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
 	VPMAXUD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -26975,15 +26719,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMINUD    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMINUD    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMINUD    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMINUD    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -27001,7 +26741,6 @@ rest:
 	VMOVUPS all32_ffffffff<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
 	VPMINUD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27014,7 +26753,6 @@ rest:
 	VMOVUPS all32_ffffffff<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
 	VPMINUD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27027,7 +26765,6 @@ rest:
 	VMOVUPS all32_ffffffff<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
 	VPMINUD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27040,7 +26777,6 @@ rest:
 	VMOVUPS all32_ffffffff<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
 	VPMINUD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -27081,15 +26817,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPADDQ     Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPADDQ     Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPADDQ     Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPADDQ     Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -27107,7 +26839,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPADDQ  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27120,7 +26851,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPADDQ  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27133,7 +26863,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPADDQ  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27146,7 +26875,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPADDQ  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -27185,15 +26913,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPMAXSQ    Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPMAXSQ    Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPMAXSQ    Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPMAXSQ    Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -27211,7 +26935,6 @@ rest:
 	VMOVUPD all64_8000000000000000<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPMAXSQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27224,7 +26947,6 @@ rest:
 	VMOVUPD all64_8000000000000000<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPMAXSQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27237,7 +26959,6 @@ rest:
 	VMOVUPD all64_8000000000000000<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPMAXSQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27250,7 +26971,6 @@ rest:
 	VMOVUPD all64_8000000000000000<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPMAXSQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -27289,15 +27009,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPMINSQ    Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPMINSQ    Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPMINSQ    Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPMINSQ    Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -27315,7 +27031,6 @@ rest:
 	VMOVUPD all64_7fffffffffffffff<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPMINSQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27328,7 +27043,6 @@ rest:
 	VMOVUPD all64_7fffffffffffffff<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPMINSQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27341,7 +27055,6 @@ rest:
 	VMOVUPD all64_7fffffffffffffff<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPMINSQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27354,7 +27067,6 @@ rest:
 	VMOVUPD all64_7fffffffffffffff<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPMINSQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -27393,15 +27105,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPMAXUQ    Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPMAXUQ    Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPMAXUQ    Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPMAXUQ    Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -27419,7 +27127,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPMAXUQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27432,7 +27139,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPMAXUQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27445,7 +27151,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPMAXUQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27458,7 +27163,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPMAXUQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -27497,15 +27201,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPMINUQ    Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPMINUQ    Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPMINUQ    Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPMINUQ    Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -27523,7 +27223,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPMINUQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27536,7 +27235,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPMINUQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27549,7 +27247,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPMINUQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27562,7 +27259,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPMINUQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -27601,16 +27297,12 @@ many:
 	VPSLLD     $0x10, Z5, Z6
 	VPANDD     Z0, Z5, Z5
 	VADDPS     Z6, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VADDPS     Z5, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVUPS    64(CX), Z5
 	VPSLLD     $0x10, Z5, Z6
 	VPANDD     Z0, Z5, Z5
 	VADDPS     Z6, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VADDPS     Z5, Z4, Z4
-	VMOVAPS    Z4, Z4
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -27630,9 +27322,7 @@ rest:
 	VPSLLD    $0x10, Z5, Z6
 	VPANDD    Z0, Z5, Z5
 	VADDPS    Z6, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VADDPS    Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -27647,7 +27337,6 @@ rest:
 	VPSLLD    $0x10, Z5, Z6
 	VPANDD    Z0, Z5, Z0
 	VADDPS    Z6, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VADDPS    Z0, Z4, Z0
 	VMOVAPS   Z0, Z4
 	SUBQ      $+32, AX
@@ -27674,15 +27363,15 @@ fold:
 // func sumRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumRowsBf16AVX512(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Z0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    d+8(FP), DX
-	MOVQ    c+32(FP), BX
-	MOVQ    b+24(FP), SI
-	VMOVSS  (SI), X1
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
+	VMOVUPS      all32_ffff0000<>+0(SB), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z1
 
 row:
 	MOVQ    AX, DI
@@ -27702,16 +27391,12 @@ many:
 	VPSLLD     $0x10, Z6, Z7
 	VPANDD     Z0, Z6, Z6
 	VADDPS     Z7, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VADDPS     Z6, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVUPS    64(R8), Z6
 	VPSLLD     $0x10, Z6, Z7
 	VPANDD     Z0, Z6, Z6
 	VADDPS     Z7, Z4, Z4
-	VMOVAPS    Z4, Z4
 	VADDPS     Z6, Z5, Z5
-	VMOVAPS    Z5, Z5
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
@@ -27731,9 +27416,7 @@ rest:
 	VPSLLD    $0x10, Z6, Z7
 	VPANDD    Z0, Z6, Z6
 	VADDPS    Z7, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VADDPS    Z6, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+32, DI
 	TESTQ     DI, DI
 	JLE       fold
@@ -27748,9 +27431,7 @@ rest:
 	VPSLLD    $0x10, Z6, Z7
 	VPANDD    Z0, Z6, Z6
 	VADDPS    Z7, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VADDPS    Z6, Z5, Z5
-	VMOVAPS   Z5, Z5
 	SUBQ      $+32, DI
 
 fold:
@@ -28056,15 +27737,15 @@ GLOBL all32_ff80ff80<>(SB), RODATA|NOPTR, $64
 // func greatestRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestRowsBf16AVX512(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Z0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    d+8(FP), DX
-	MOVQ    c+32(FP), BX
-	MOVQ    b+24(FP), SI
-	VMOVSS  (SI), X1
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
+	VMOVUPS      all32_ffff0000<>+0(SB), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z1
 
 row:
 	MOVQ         AX, DI
@@ -28620,15 +28301,15 @@ GLOBL all32_7f807f80<>(SB), RODATA|NOPTR, $64
 // func leastRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastRowsBf16AVX512(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Z0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    d+8(FP), DX
-	MOVQ    c+32(FP), BX
-	MOVQ    b+24(FP), SI
-	VMOVSS  (SI), X1
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
+	VMOVUPS      all32_ffff0000<>+0(SB), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z1
 
 row:
 	MOVQ         AX, DI
@@ -28923,15 +28604,11 @@ many:
 	VCVTPH2PS  (CX), Z4
 	VCVTPH2PS  32(CX), Z5
 	VADDPS     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VADDPS     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VCVTPH2PS  64(CX), Z4
 	VCVTPH2PS  96(CX), Z5
 	VADDPS     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VADDPS     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -28950,7 +28627,6 @@ rest:
 	VCVTPH2PS.Z (CX), K1, Z5
 	VMOVAPS     Z5, K1, Z4
 	VADDPS      Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	SUBQ        $+16, AX
 	TESTQ       AX, AX
 	JLE         fold
@@ -28964,7 +28640,6 @@ rest:
 	VCVTPH2PS.Z 32(CX), K1, Z5
 	VMOVAPS     Z5, K1, Z4
 	VADDPS      Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	SUBQ        $+16, AX
 	TESTQ       AX, AX
 	JLE         fold
@@ -28978,7 +28653,6 @@ rest:
 	VCVTPH2PS.Z 64(CX), K1, Z5
 	VMOVAPS     Z5, K1, Z4
 	VADDPS      Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	SUBQ        $+16, AX
 	TESTQ       AX, AX
 	JLE         fold
@@ -28992,7 +28666,6 @@ rest:
 	VCVTPH2PS.Z 96(CX), K1, Z5
 	VMOVAPS     Z5, K1, Z4
 	VADDPS      Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	SUBQ        $+16, AX
 
 fold:
@@ -29015,14 +28688,14 @@ fold:
 // func sumRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumRowsF16AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x01, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -29041,15 +28714,11 @@ many:
 	VCVTPH2PS  (R8), Z5
 	VCVTPH2PS  32(R8), Z6
 	VADDPS     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VADDPS     Z6, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VCVTPH2PS  64(R8), Z5
 	VCVTPH2PS  96(R8), Z6
 	VADDPS     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VADDPS     Z6, Z4, Z4
-	VMOVAPS    Z4, Z4
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
@@ -29068,7 +28737,6 @@ rest:
 	VCVTPH2PS.Z (R8), K1, Z6
 	VMOVAPS     Z6, K1, Z5
 	VADDPS      Z5, Z1, Z1
-	VMOVAPS     Z1, Z1
 	SUBQ        $+16, DI
 	TESTQ       DI, DI
 	JLE         fold
@@ -29082,7 +28750,6 @@ rest:
 	VCVTPH2PS.Z 32(R8), K1, Z6
 	VMOVAPS     Z6, K1, Z5
 	VADDPS      Z5, Z2, Z2
-	VMOVAPS     Z2, Z2
 	SUBQ        $+16, DI
 	TESTQ       DI, DI
 	JLE         fold
@@ -29096,7 +28763,6 @@ rest:
 	VCVTPH2PS.Z 64(R8), K1, Z6
 	VMOVAPS     Z6, K1, Z5
 	VADDPS      Z5, Z3, Z3
-	VMOVAPS     Z3, Z3
 	SUBQ        $+16, DI
 	TESTQ       DI, DI
 	JLE         fold
@@ -29110,7 +28776,6 @@ rest:
 	VCVTPH2PS.Z 96(R8), K1, Z6
 	VMOVAPS     Z6, K1, Z5
 	VADDPS      Z5, Z4, Z4
-	VMOVAPS     Z4, Z4
 	SUBQ        $+16, DI
 
 fold:
@@ -29413,14 +29078,14 @@ done:
 // func greatestRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, F16C, MMX+
 TEXT ·greatestRowsF16AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x01, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z0
 
 row:
 	MOVQ         AX, DI
@@ -29993,14 +29658,14 @@ done:
 // func leastRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, F16C, MMX+
 TEXT ·leastRowsF16AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x01, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z0
 
 row:
 	MOVQ         AX, DI
@@ -30315,15 +29980,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPANDQ     Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPANDQ     Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPANDQ     Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPANDQ     Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -30341,7 +30002,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPANDQ  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30354,7 +30014,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPANDQ  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30367,7 +30026,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPANDQ  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30380,7 +30038,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPANDQ  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -30419,15 +30076,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPORQ      Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPORQ      Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPORQ      Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPORQ      Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -30445,7 +30098,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPORQ   Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30458,7 +30110,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPORQ   Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30471,7 +30122,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPORQ   Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30484,7 +30134,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPORQ   Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -30523,15 +30172,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPXORQ     Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPXORQ     Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPXORQ     Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPXORQ     Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -30549,7 +30194,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPXORQ  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30562,7 +30206,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPXORQ  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30575,7 +30218,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPXORQ  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30588,7 +30230,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPXORQ  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -31893,7 +31534,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z1*1), K1, Z3
 	VMULPS     Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, DI
 	CMPQ       DI, AX
 	JLT        element
@@ -33095,7 +32735,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R8)(Y1*1), K1, Z3
 	VMULPD     Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, DI
 	CMPQ       DI, AX
 	JLT        element
@@ -33115,7 +32754,6 @@ TEXT ·greatestRunsS8AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Z0
 	VPANDD       all32_ff<>+0(SB), Z0, Z0
 	VPORD        all32_80808000<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33149,7 +32787,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMAXSB    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33161,13 +32798,10 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMAXSB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMAXSB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x08, Z6, Z7
 	VPMAXSB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDB    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+16, CX
@@ -33220,7 +32854,6 @@ TEXT ·leastRunsS8AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Z0
 	VPANDD       all32_ff<>+0(SB), Z0, Z0
 	VPORD        all32_7f7f7f00<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33254,7 +32887,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMINSB    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33266,13 +32898,10 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMINSB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMINSB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x08, Z6, Z7
 	VPMINSB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDB    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+16, CX
@@ -33307,7 +32936,6 @@ TEXT ·greatestRunsU8AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Z0
 	VPANDD       all32_ff<>+0(SB), Z0, Z0
 	VPORD        all32_0<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33341,7 +32969,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMAXUB    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33353,13 +32980,10 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMAXUB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMAXUB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x08, Z6, Z7
 	VPMAXUB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDB    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+16, CX
@@ -33376,7 +33000,6 @@ TEXT ·leastRunsU8AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Z0
 	VPANDD       all32_ff<>+0(SB), Z0, Z0
 	VPORD        all32_ffffff00<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33410,7 +33033,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMINUB    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33422,13 +33044,10 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMINUB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMINUB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x08, Z6, Z7
 	VPMINUB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDB    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+16, CX
@@ -33463,7 +33082,6 @@ TEXT ·sumRunsI8AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Z0
 	VPANDD       all32_ff<>+0(SB), Z0, Z0
 	VPORD        all32_0<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33497,7 +33115,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPADDB     Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33509,13 +33126,10 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPADDB     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPADDB     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x08, Z6, Z7
 	VPADDB     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDB    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+16, CX
@@ -33532,7 +33146,6 @@ TEXT ·productRunsI8AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Z0
 	VPANDD       all32_ff<>+0(SB), Z0, Z0
 	VPORD        all32_1010100<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33572,7 +33185,6 @@ word:
 	VPMULLW    Z8, Z6, Z6
 	VPSLLW     $0x08, Z6, Z6
 	VPORD      Z6, Z7, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33590,7 +33202,6 @@ last:
 	VPMULLW    Z7, Z6, Z6
 	VPSLLW     $0x08, Z6, Z6
 	VPORD      Z6, Z8, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMULLW    Z7, Z6, Z8
 	VPANDD     all32_ff00ff<>+0(SB), Z8, Z8
@@ -33599,7 +33210,6 @@ last:
 	VPMULLW    Z7, Z6, Z6
 	VPSLLW     $0x08, Z6, Z6
 	VPORD      Z6, Z8, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x08, Z6, Z7
 	VPMULLW    Z7, Z6, Z8
 	VPANDD     all32_ff00ff<>+0(SB), Z8, Z8
@@ -33608,7 +33218,6 @@ last:
 	VPMULLW    Z7, Z6, Z6
 	VPSLLW     $0x08, Z6, Z6
 	VPORD      Z6, Z8, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDB    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+16, CX
@@ -33643,7 +33252,6 @@ TEXT ·greatestRunsS16AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Z0
 	VPANDD       all32_ffff<>+0(SB), Z0, Z0
 	VPORD        all32_80000000<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33678,7 +33286,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMAXSW    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33690,10 +33297,8 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMAXSW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMAXSW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDW    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -33728,7 +33333,6 @@ TEXT ·leastRunsS16AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Z0
 	VPANDD       all32_ffff<>+0(SB), Z0, Z0
 	VPORD        all32_7fff0000<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33763,7 +33367,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMINSW    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33775,10 +33378,8 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMINSW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMINSW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDW    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -33813,7 +33414,6 @@ TEXT ·greatestRunsU16AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Z0
 	VPANDD       all32_ffff<>+0(SB), Z0, Z0
 	VPORD        all32_0<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33848,7 +33448,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMAXUW    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33860,10 +33459,8 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMAXUW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMAXUW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDW    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -33880,7 +33477,6 @@ TEXT ·leastRunsU16AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Z0
 	VPANDD       all32_ffff<>+0(SB), Z0, Z0
 	VPORD        all32_ffff0000<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33915,7 +33511,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMINUW    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33927,10 +33522,8 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMINUW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMINUW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDW    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -33947,7 +33540,6 @@ TEXT ·sumRunsI16AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Z0
 	VPANDD       all32_ffff<>+0(SB), Z0, Z0
 	VPORD        all32_0<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33982,7 +33574,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPADDW     Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33994,10 +33585,8 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPADDW     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPADDW     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDW    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -34014,7 +33603,6 @@ TEXT ·productRunsI16AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Z0
 	VPANDD       all32_ffff<>+0(SB), Z0, Z0
 	VPORD        all32_10000<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -34049,7 +33637,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMULLW    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -34061,10 +33648,8 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMULLW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMULLW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDW    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -34106,7 +33691,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R10)(Z1*1), K1, Z3
 	VPMAXSD    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -34358,7 +33942,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R10)(Z1*1), K1, Z3
 	VPMINSD    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -34574,7 +34157,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R10)(Z1*1), K1, Z3
 	VPMAXUD    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -34790,7 +34372,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R10)(Z1*1), K1, Z3
 	VPMINUD    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -35006,7 +34587,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R10)(Z1*1), K1, Z3
 	VPADDD     Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -35222,7 +34802,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R10)(Z1*1), K1, Z3
 	VPMULLD    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -35438,7 +35017,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R10)(Y1*1), K1, Z3
 	VPMAXSQ    Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -35666,7 +35244,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R10)(Y1*1), K1, Z3
 	VPMINSQ    Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -35874,7 +35451,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R10)(Y1*1), K1, Z3
 	VPMAXUQ    Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -36082,7 +35658,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R10)(Y1*1), K1, Z3
 	VPMINUQ    Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -36290,7 +35865,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R10)(Y1*1), K1, Z3
 	VPADDQ     Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -36498,7 +36072,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R10)(Y1*1), K1, Z3
 	VPMULLQ    Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -36716,7 +36289,6 @@ word:
 	VPANDD     all32_ffff0000<>+0(SB), Z3, Z8
 	VADDPS     Z7, Z6, Z6
 	VADDPS     Z8, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -36731,7 +36303,6 @@ last:
 	VPANDD     all32_ffff0000<>+0(SB), Z7, Z7
 	VADDPS     Z8, Z6, Z6
 	VADDPS     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VMOVUPS    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+64, CX
@@ -36783,7 +36354,6 @@ word:
 	VPANDD     all32_ffff0000<>+0(SB), Z3, Z8
 	VMULPS     Z7, Z6, Z6
 	VMULPS     Z8, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -36798,7 +36368,6 @@ last:
 	VPANDD     all32_ffff0000<>+0(SB), Z7, Z7
 	VMULPS     Z8, Z6, Z6
 	VMULPS     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VMOVUPS    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+64, CX
@@ -36871,7 +36440,6 @@ word:
 	VCVTPH2PS  Y8, Z8
 	VADDPS     Z7, Z6, Z6
 	VADDPS     Z8, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -36889,7 +36457,6 @@ last:
 	VCVTPH2PS  Y7, Z7
 	VADDPS     Z8, Z6, Z6
 	VADDPS     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VMOVUPS    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+64, CX
@@ -36944,7 +36511,6 @@ word:
 	VCVTPH2PS  Y8, Z8
 	VMULPS     Z7, Z6, Z6
 	VMULPS     Z8, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -36962,7 +36528,6 @@ last:
 	VCVTPH2PS  Y7, Z7
 	VMULPS     Z8, Z6, Z6
 	VMULPS     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VMOVUPS    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+64, CX
@@ -37019,28 +36584,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VADDPS  Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VADDPS  Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VADDPS  Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VADDPS  Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VADDPS  Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VADDPS  Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VADDPS  Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VADDPS  Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -37070,16 +36627,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VADDPS  Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VADDPS  Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VADDPS  Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VADDPS  Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -37114,7 +36667,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -37137,10 +36689,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VADDPS    Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VADDPS    Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -37165,13 +36715,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VADDPS    Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VADDPS    Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VADDPS    Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -37198,16 +36745,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VADDPS    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VADDPS    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VADDPS    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VADDPS    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -37268,21 +36811,13 @@ mostRunsUsual:
 	KORTESTW K1, K1
 	JNZ      mostRunsNaN
 	VRANGEPS $0x05, Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VRANGEPS $0x05, Z10, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VRANGEPS $0x05, Z11, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VRANGEPS $0x05, Z12, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VRANGEPS $0x05, Z13, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VRANGEPS $0x05, Z14, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VRANGEPS $0x05, Z15, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VRANGEPS $0x05, Z16, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRunsUsual
@@ -37415,13 +36950,9 @@ runsUsual:
 	KORTESTW K1, K1
 	JNZ      runsNaN
 	VRANGEPS $0x05, Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VRANGEPS $0x05, Z6, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VRANGEPS $0x05, Z7, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VRANGEPS $0x05, Z8, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runsUsual
@@ -37508,7 +37039,6 @@ restOfRunsUsual:
 	KORTESTW  K2, K2
 	JNZ       restOfRunsNaN
 	VRANGEPS  $0x05, Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       restOfRunsUsual
@@ -37592,21 +37122,13 @@ mostRunsUsual:
 	KORTESTW K1, K1
 	JNZ      mostRunsNaN
 	VRANGEPS $0x04, Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VRANGEPS $0x04, Z10, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VRANGEPS $0x04, Z11, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VRANGEPS $0x04, Z12, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VRANGEPS $0x04, Z13, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VRANGEPS $0x04, Z14, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VRANGEPS $0x04, Z15, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VRANGEPS $0x04, Z16, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRunsUsual
@@ -37739,13 +37261,9 @@ runsUsual:
 	KORTESTW K1, K1
 	JNZ      runsNaN
 	VRANGEPS $0x04, Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VRANGEPS $0x04, Z6, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VRANGEPS $0x04, Z7, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VRANGEPS $0x04, Z8, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runsUsual
@@ -37832,7 +37350,6 @@ restOfRunsUsual:
 	KORTESTW  K2, K2
 	JNZ       restOfRunsNaN
 	VRANGEPS  $0x04, Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       restOfRunsUsual
@@ -37897,35 +37414,27 @@ mostRuns:
 	VMOVUPS      (DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z0, Z0
-	VMOVAPS      Z0, Z0
 	VMOVUPS      64(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z1, Z1
-	VMOVAPS      Z1, Z1
 	VMOVUPS      128(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z2, Z2
-	VMOVAPS      Z2, Z2
 	VMOVUPS      192(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z3, Z3
-	VMOVAPS      Z3, Z3
 	VMOVUPS      256(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z4, Z4
-	VMOVAPS      Z4, Z4
 	VMOVUPS      320(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z5, Z5
-	VMOVAPS      Z5, Z5
 	VMOVUPS      384(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z6, Z6
-	VMOVAPS      Z6, Z6
 	VMOVUPS      448(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z8
 	VADDPS       Z8, Z7, Z7
-	VMOVAPS      Z7, Z7
 	INCQ         R8
 	CMPQ         R8, DI
 	JLT          mostRuns
@@ -38153,28 +37662,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VADDPD  Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VADDPD  Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VADDPD  Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VADDPD  Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VADDPD  Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VADDPD  Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VADDPD  Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VADDPD  Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -38204,16 +37705,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VADDPD  Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VADDPD  Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VADDPD  Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VADDPD  Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -38248,7 +37745,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -38271,10 +37767,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VADDPD    Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VADDPD    Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -38299,13 +37793,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VADDPD    Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VADDPD    Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VADDPD    Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -38332,16 +37823,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VADDPD    Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VADDPD    Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VADDPD    Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VADDPD    Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -38402,21 +37889,13 @@ mostRunsUsual:
 	KORTESTW K1, K1
 	JNZ      mostRunsNaN
 	VRANGEPD $0x05, Z9, Z1, Z1
-	VMOVAPD  Z1, Z1
 	VRANGEPD $0x05, Z10, Z2, Z2
-	VMOVAPD  Z2, Z2
 	VRANGEPD $0x05, Z11, Z3, Z3
-	VMOVAPD  Z3, Z3
 	VRANGEPD $0x05, Z12, Z4, Z4
-	VMOVAPD  Z4, Z4
 	VRANGEPD $0x05, Z13, Z5, Z5
-	VMOVAPD  Z5, Z5
 	VRANGEPD $0x05, Z14, Z6, Z6
-	VMOVAPD  Z6, Z6
 	VRANGEPD $0x05, Z15, Z7, Z7
-	VMOVAPD  Z7, Z7
 	VRANGEPD $0x05, Z16, Z8, Z8
-	VMOVAPD  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRunsUsual
@@ -38549,13 +38028,9 @@ runsUsual:
 	KORTESTW K1, K1
 	JNZ      runsNaN
 	VRANGEPD $0x05, Z5, Z1, Z1
-	VMOVAPD  Z1, Z1
 	VRANGEPD $0x05, Z6, Z2, Z2
-	VMOVAPD  Z2, Z2
 	VRANGEPD $0x05, Z7, Z3, Z3
-	VMOVAPD  Z3, Z3
 	VRANGEPD $0x05, Z8, Z4, Z4
-	VMOVAPD  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runsUsual
@@ -38642,7 +38117,6 @@ restOfRunsUsual:
 	KORTESTW  K2, K2
 	JNZ       restOfRunsNaN
 	VRANGEPD  $0x05, Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       restOfRunsUsual
@@ -38726,21 +38200,13 @@ mostRunsUsual:
 	KORTESTW K1, K1
 	JNZ      mostRunsNaN
 	VRANGEPD $0x04, Z9, Z1, Z1
-	VMOVAPD  Z1, Z1
 	VRANGEPD $0x04, Z10, Z2, Z2
-	VMOVAPD  Z2, Z2
 	VRANGEPD $0x04, Z11, Z3, Z3
-	VMOVAPD  Z3, Z3
 	VRANGEPD $0x04, Z12, Z4, Z4
-	VMOVAPD  Z4, Z4
 	VRANGEPD $0x04, Z13, Z5, Z5
-	VMOVAPD  Z5, Z5
 	VRANGEPD $0x04, Z14, Z6, Z6
-	VMOVAPD  Z6, Z6
 	VRANGEPD $0x04, Z15, Z7, Z7
-	VMOVAPD  Z7, Z7
 	VRANGEPD $0x04, Z16, Z8, Z8
-	VMOVAPD  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRunsUsual
@@ -38873,13 +38339,9 @@ runsUsual:
 	KORTESTW K1, K1
 	JNZ      runsNaN
 	VRANGEPD $0x04, Z5, Z1, Z1
-	VMOVAPD  Z1, Z1
 	VRANGEPD $0x04, Z6, Z2, Z2
-	VMOVAPD  Z2, Z2
 	VRANGEPD $0x04, Z7, Z3, Z3
-	VMOVAPD  Z3, Z3
 	VRANGEPD $0x04, Z8, Z4, Z4
-	VMOVAPD  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runsUsual
@@ -38966,7 +38428,6 @@ restOfRunsUsual:
 	KORTESTW  K2, K2
 	JNZ       restOfRunsNaN
 	VRANGEPD  $0x04, Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       restOfRunsUsual
@@ -39031,35 +38492,27 @@ mostRuns:
 	VMOVUPD      (DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z0, Z0
-	VMOVAPD      Z0, Z0
 	VMOVUPD      64(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z1, Z1
-	VMOVAPD      Z1, Z1
 	VMOVUPD      128(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z2, Z2
-	VMOVAPD      Z2, Z2
 	VMOVUPD      192(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z3, Z3
-	VMOVAPD      Z3, Z3
 	VMOVUPD      256(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z4, Z4
-	VMOVAPD      Z4, Z4
 	VMOVUPD      320(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z5, Z5
-	VMOVAPD      Z5, Z5
 	VMOVUPD      384(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z6, Z6
-	VMOVAPD      Z6, Z6
 	VMOVUPD      448(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z8
 	VADDPD       Z8, Z7, Z7
-	VMOVAPD      Z7, Z7
 	INCQ         R8
 	CMPQ         R8, DI
 	JLT          mostRuns
@@ -39287,35 +38740,27 @@ mostRuns:
 	VMOVUPS      (DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z0, Z0
-	VMOVAPS      Z0, Z0
 	VMOVUPS      64(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z1, Z1
-	VMOVAPS      Z1, Z1
 	VMOVUPS      128(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z2, Z2
-	VMOVAPS      Z2, Z2
 	VMOVUPS      192(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z3, Z3
-	VMOVAPS      Z3, Z3
 	VMOVUPS      256(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z4, Z4
-	VMOVAPS      Z4, Z4
 	VMOVUPS      320(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z5, Z5
-	VMOVAPS      Z5, Z5
 	VMOVUPS      384(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z6, Z6
-	VMOVAPS      Z6, Z6
 	VMOVUPS      448(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z8
 	VPADDD       Z8, Z7, Z7
-	VMOVAPS      Z7, Z7
 	INCQ         R8
 	CMPQ         R8, DI
 	JLT          mostRuns
@@ -39543,28 +38988,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPADDB   Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPADDB   Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPADDB   Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPADDB   Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPADDB   Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPADDB   Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPADDB   Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPADDB   Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -39594,16 +39031,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPADDB   Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPADDB   Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPADDB   Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPADDB   Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -39638,7 +39071,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPADDB     Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -39661,10 +39093,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPADDB     Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPADDB     Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -39689,13 +39119,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPADDB     Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPADDB     Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPADDB     Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -39722,16 +39149,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPADDB     Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPADDB     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPADDB     Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPADDB     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -39773,28 +39196,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPMAXSB  Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -39824,16 +39239,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPMAXSB  Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPMAXSB  Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPMAXSB  Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPMAXSB  Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -39868,7 +39279,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPMAXSB    Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -39891,10 +39301,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPMAXSB    Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPMAXSB    Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -39919,13 +39327,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPMAXSB    Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPMAXSB    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPMAXSB    Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -39952,16 +39357,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPMAXSB    Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPMAXSB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPMAXSB    Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPMAXSB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -40003,28 +39404,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPMINSB  Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPMINSB  Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPMINSB  Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPMINSB  Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPMINSB  Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPMINSB  Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPMINSB  Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPMINSB  Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -40054,16 +39447,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPMINSB  Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPMINSB  Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPMINSB  Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPMINSB  Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -40098,7 +39487,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPMINSB    Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -40121,10 +39509,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPMINSB    Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPMINSB    Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -40149,13 +39535,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPMINSB    Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPMINSB    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPMINSB    Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -40182,16 +39565,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPMINSB    Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPMINSB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPMINSB    Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPMINSB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -40233,28 +39612,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPMAXUB  Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -40284,16 +39655,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPMAXUB  Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPMAXUB  Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPMAXUB  Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPMAXUB  Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -40328,7 +39695,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPMAXUB    Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -40351,10 +39717,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPMAXUB    Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPMAXUB    Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -40379,13 +39743,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPMAXUB    Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPMAXUB    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPMAXUB    Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -40412,16 +39773,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPMAXUB    Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPMAXUB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPMAXUB    Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPMAXUB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -40463,28 +39820,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPMINUB  Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPMINUB  Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPMINUB  Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPMINUB  Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPMINUB  Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPMINUB  Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPMINUB  Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPMINUB  Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -40514,16 +39863,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPMINUB  Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPMINUB  Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPMINUB  Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPMINUB  Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -40558,7 +39903,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPMINUB    Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -40581,10 +39925,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPMINUB    Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPMINUB    Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -40609,13 +39951,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPMINUB    Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPMINUB    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPMINUB    Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -40642,16 +39981,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPMINUB    Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPMINUB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPMINUB    Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPMINUB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -40693,28 +40028,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPANDD   Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPANDD   Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPANDD   Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPANDD   Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPANDD   Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPANDD   Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPANDD   Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPANDD   Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -40744,16 +40071,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPANDD   Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPANDD   Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPANDD   Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPANDD   Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -40788,7 +40111,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPANDD     Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -40811,10 +40133,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPANDD     Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPANDD     Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -40839,13 +40159,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPANDD     Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPANDD     Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPANDD     Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -40872,16 +40189,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPANDD     Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPANDD     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPANDD     Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPANDD     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -40923,28 +40236,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPORD    Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPORD    Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPORD    Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPORD    Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPORD    Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPORD    Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPORD    Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPORD    Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -40974,16 +40279,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPORD    Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPORD    Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPORD    Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPORD    Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -41018,7 +40319,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPORD      Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -41041,10 +40341,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPORD      Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPORD      Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -41069,13 +40367,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPORD      Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPORD      Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPORD      Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -41102,16 +40397,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPORD      Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPORD      Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPORD      Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPORD      Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -41153,28 +40444,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPXORD   Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPXORD   Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPXORD   Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPXORD   Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPXORD   Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPXORD   Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPXORD   Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPXORD   Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -41204,16 +40487,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPXORD   Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPXORD   Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPXORD   Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPXORD   Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -41248,7 +40527,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPXORD     Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -41271,10 +40549,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPXORD     Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPXORD     Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -41299,13 +40575,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPXORD     Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPXORD     Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPXORD     Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -41332,16 +40605,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPXORD     Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPXORD     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPXORD     Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPXORD     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -41383,28 +40652,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPADDW    Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPADDW    Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPADDW    Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPADDW    Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPADDW    Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPADDW    Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPADDW    Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPADDW    Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -41434,16 +40695,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPADDW    Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPADDW    Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPADDW    Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPADDW    Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -41478,7 +40735,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPADDW      Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -41501,10 +40757,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPADDW      Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPADDW      Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -41529,13 +40783,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPADDW      Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPADDW      Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPADDW      Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -41562,16 +40813,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPADDW      Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPADDW      Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPADDW      Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPADDW      Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -41613,28 +40860,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPMULLW   Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPMULLW   Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPMULLW   Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPMULLW   Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPMULLW   Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPMULLW   Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPMULLW   Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPMULLW   Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -41664,16 +40903,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPMULLW   Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPMULLW   Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPMULLW   Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPMULLW   Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -41708,7 +40943,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPMULLW     Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -41731,10 +40965,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPMULLW     Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPMULLW     Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -41759,13 +40991,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPMULLW     Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPMULLW     Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPMULLW     Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -41792,16 +41021,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPMULLW     Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPMULLW     Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPMULLW     Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPMULLW     Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -41843,28 +41068,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPMAXSW   Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -41894,16 +41111,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPMAXSW   Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPMAXSW   Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPMAXSW   Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPMAXSW   Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -41938,7 +41151,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPMAXSW     Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -41961,10 +41173,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPMAXSW     Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPMAXSW     Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -41989,13 +41199,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPMAXSW     Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPMAXSW     Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPMAXSW     Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -42022,16 +41229,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPMAXSW     Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPMAXSW     Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPMAXSW     Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPMAXSW     Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -42073,28 +41276,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPMINSW   Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPMINSW   Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPMINSW   Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPMINSW   Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPMINSW   Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPMINSW   Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPMINSW   Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPMINSW   Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -42124,16 +41319,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPMINSW   Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPMINSW   Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPMINSW   Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPMINSW   Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -42168,7 +41359,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPMINSW     Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -42191,10 +41381,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPMINSW     Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPMINSW     Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -42219,13 +41407,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPMINSW     Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPMINSW     Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPMINSW     Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -42252,16 +41437,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPMINSW     Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPMINSW     Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPMINSW     Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPMINSW     Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -42303,28 +41484,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPMAXUW   Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -42354,16 +41527,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPMAXUW   Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPMAXUW   Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPMAXUW   Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPMAXUW   Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -42398,7 +41567,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPMAXUW     Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -42421,10 +41589,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPMAXUW     Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPMAXUW     Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -42449,13 +41615,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPMAXUW     Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPMAXUW     Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPMAXUW     Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -42482,16 +41645,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPMAXUW     Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPMAXUW     Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPMAXUW     Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPMAXUW     Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -42533,28 +41692,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPMINUW   Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPMINUW   Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPMINUW   Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPMINUW   Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPMINUW   Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPMINUW   Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPMINUW   Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPMINUW   Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -42584,16 +41735,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPMINUW   Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPMINUW   Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPMINUW   Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPMINUW   Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -42628,7 +41775,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPMINUW     Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -42651,10 +41797,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPMINUW     Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPMINUW     Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -42679,13 +41823,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPMINUW     Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPMINUW     Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPMINUW     Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -42712,16 +41853,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPMINUW     Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPMINUW     Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPMINUW     Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPMINUW     Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -42763,28 +41900,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPANDD    Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPANDD    Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPANDD    Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPANDD    Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPANDD    Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPANDD    Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPANDD    Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPANDD    Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -42814,16 +41943,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPANDD    Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPANDD    Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPANDD    Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPANDD    Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -42858,7 +41983,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPANDD      Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -42881,10 +42005,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPANDD      Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPANDD      Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -42909,13 +42031,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPANDD      Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPANDD      Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPANDD      Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -42942,16 +42061,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPANDD      Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPANDD      Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPANDD      Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPANDD      Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -42993,28 +42108,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPORD     Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPORD     Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPORD     Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPORD     Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPORD     Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPORD     Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPORD     Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPORD     Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -43044,16 +42151,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPORD     Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPORD     Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPORD     Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPORD     Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -43088,7 +42191,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPORD       Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -43111,10 +42213,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPORD       Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPORD       Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -43139,13 +42239,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPORD       Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPORD       Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPORD       Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -43172,16 +42269,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPORD       Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPORD       Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPORD       Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPORD       Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -43223,28 +42316,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPXORD    Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPXORD    Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPXORD    Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPXORD    Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPXORD    Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPXORD    Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPXORD    Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPXORD    Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -43274,16 +42359,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPXORD    Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPXORD    Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPXORD    Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPXORD    Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -43318,7 +42399,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPXORD      Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -43341,10 +42421,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPXORD      Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPXORD      Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -43369,13 +42447,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPXORD      Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPXORD      Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPXORD      Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -43402,16 +42477,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPXORD      Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPXORD      Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPXORD      Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPXORD      Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -43453,28 +42524,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPADDD  Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPADDD  Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPADDD  Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPADDD  Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPADDD  Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPADDD  Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPADDD  Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPADDD  Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -43504,16 +42567,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPADDD  Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPADDD  Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPADDD  Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPADDD  Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -43548,7 +42607,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPADDD    Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -43571,10 +42629,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPADDD    Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPADDD    Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -43599,13 +42655,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPADDD    Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPADDD    Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPADDD    Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -43632,16 +42685,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPADDD    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPADDD    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPADDD    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPADDD    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -43683,28 +42732,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPMULLD Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPMULLD Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPMULLD Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPMULLD Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPMULLD Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPMULLD Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPMULLD Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPMULLD Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -43734,16 +42775,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPMULLD Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPMULLD Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPMULLD Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPMULLD Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -43778,7 +42815,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPMULLD   Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -43801,10 +42837,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPMULLD   Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPMULLD   Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -43829,13 +42863,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPMULLD   Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPMULLD   Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPMULLD   Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -43862,16 +42893,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPMULLD   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPMULLD   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPMULLD   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPMULLD   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -43913,28 +42940,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPMAXSD Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPMAXSD Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPMAXSD Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPMAXSD Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPMAXSD Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPMAXSD Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPMAXSD Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPMAXSD Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -43964,16 +42983,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPMAXSD Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPMAXSD Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPMAXSD Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPMAXSD Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -44008,7 +43023,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPMAXSD   Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -44031,10 +43045,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPMAXSD   Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPMAXSD   Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -44059,13 +43071,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPMAXSD   Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPMAXSD   Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPMAXSD   Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -44092,16 +43101,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPMAXSD   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPMAXSD   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPMAXSD   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPMAXSD   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -44143,28 +43148,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPMINSD Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPMINSD Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPMINSD Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPMINSD Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPMINSD Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPMINSD Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPMINSD Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPMINSD Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -44194,16 +43191,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPMINSD Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPMINSD Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPMINSD Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPMINSD Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -44238,7 +43231,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPMINSD   Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -44261,10 +43253,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPMINSD   Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPMINSD   Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -44289,13 +43279,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPMINSD   Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPMINSD   Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPMINSD   Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -44322,16 +43309,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPMINSD   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPMINSD   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPMINSD   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPMINSD   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -44373,28 +43356,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPMAXUD Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPMAXUD Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPMAXUD Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPMAXUD Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPMAXUD Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPMAXUD Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPMAXUD Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPMAXUD Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -44424,16 +43399,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPMAXUD Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPMAXUD Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPMAXUD Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPMAXUD Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -44468,7 +43439,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPMAXUD   Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -44491,10 +43461,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPMAXUD   Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPMAXUD   Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -44519,13 +43487,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPMAXUD   Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPMAXUD   Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPMAXUD   Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -44552,16 +43517,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPMAXUD   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPMAXUD   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPMAXUD   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPMAXUD   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -44603,28 +43564,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPMINUD Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPMINUD Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPMINUD Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPMINUD Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPMINUD Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPMINUD Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPMINUD Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPMINUD Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -44654,16 +43607,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPMINUD Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPMINUD Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPMINUD Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPMINUD Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -44698,7 +43647,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPMINUD   Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -44721,10 +43669,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPMINUD   Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPMINUD   Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -44749,13 +43695,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPMINUD   Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPMINUD   Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPMINUD   Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -44782,16 +43725,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPMINUD   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPMINUD   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPMINUD   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPMINUD   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -44833,28 +43772,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPANDD  Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPANDD  Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPANDD  Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPANDD  Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPANDD  Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPANDD  Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPANDD  Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPANDD  Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -44884,16 +43815,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPANDD  Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPANDD  Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPANDD  Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPANDD  Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -44928,7 +43855,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPANDD    Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -44951,10 +43877,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPANDD    Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPANDD    Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -44979,13 +43903,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPANDD    Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPANDD    Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPANDD    Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -45012,16 +43933,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPANDD    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPANDD    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPANDD    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPANDD    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -45063,28 +43980,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPORD   Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPORD   Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPORD   Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPORD   Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPORD   Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPORD   Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPORD   Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPORD   Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -45114,16 +44023,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPORD   Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPORD   Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPORD   Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPORD   Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -45158,7 +44063,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPORD     Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -45181,10 +44085,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPORD     Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPORD     Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -45209,13 +44111,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPORD     Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPORD     Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPORD     Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -45242,16 +44141,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPORD     Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPORD     Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPORD     Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPORD     Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -45293,28 +44188,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPXORD  Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPXORD  Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPXORD  Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPXORD  Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPXORD  Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPXORD  Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPXORD  Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPXORD  Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -45344,16 +44231,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPXORD  Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPXORD  Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPXORD  Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPXORD  Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -45388,7 +44271,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPXORD    Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -45411,10 +44293,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPXORD    Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPXORD    Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -45439,13 +44319,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPXORD    Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPXORD    Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPXORD    Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -45472,16 +44349,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPXORD    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPXORD    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPXORD    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPXORD    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -45523,28 +44396,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPADDQ  Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPADDQ  Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPADDQ  Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPADDQ  Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPADDQ  Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPADDQ  Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPADDQ  Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPADDQ  Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -45574,16 +44439,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPADDQ  Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPADDQ  Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPADDQ  Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPADDQ  Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -45618,7 +44479,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPADDQ    Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -45641,10 +44501,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPADDQ    Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPADDQ    Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -45669,13 +44527,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPADDQ    Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPADDQ    Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPADDQ    Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -45702,16 +44557,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPADDQ    Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPADDQ    Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPADDQ    Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPADDQ    Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -45753,28 +44604,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPMULLQ Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPMULLQ Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPMULLQ Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPMULLQ Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPMULLQ Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPMULLQ Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPMULLQ Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPMULLQ Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -45804,16 +44647,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPMULLQ Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPMULLQ Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPMULLQ Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPMULLQ Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -45848,7 +44687,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPMULLQ   Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -45871,10 +44709,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPMULLQ   Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPMULLQ   Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -45899,13 +44735,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPMULLQ   Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPMULLQ   Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPMULLQ   Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -45932,16 +44765,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPMULLQ   Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPMULLQ   Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPMULLQ   Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPMULLQ   Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -45983,28 +44812,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPMAXSQ Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -46034,16 +44855,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPMAXSQ Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPMAXSQ Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPMAXSQ Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPMAXSQ Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -46078,7 +44895,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPMAXSQ   Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -46101,10 +44917,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPMAXSQ   Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPMAXSQ   Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -46129,13 +44943,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPMAXSQ   Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPMAXSQ   Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPMAXSQ   Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -46162,16 +44973,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPMAXSQ   Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPMAXSQ   Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPMAXSQ   Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPMAXSQ   Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -46213,28 +45020,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPMINSQ Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPMINSQ Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPMINSQ Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPMINSQ Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPMINSQ Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPMINSQ Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPMINSQ Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPMINSQ Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -46264,16 +45063,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPMINSQ Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPMINSQ Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPMINSQ Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPMINSQ Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -46308,7 +45103,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPMINSQ   Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -46331,10 +45125,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPMINSQ   Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPMINSQ   Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -46359,13 +45151,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPMINSQ   Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPMINSQ   Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPMINSQ   Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -46392,16 +45181,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPMINSQ   Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPMINSQ   Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPMINSQ   Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPMINSQ   Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -46443,28 +45228,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPMAXUQ Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -46494,16 +45271,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPMAXUQ Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPMAXUQ Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPMAXUQ Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPMAXUQ Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -46538,7 +45311,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPMAXUQ   Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -46561,10 +45333,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPMAXUQ   Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPMAXUQ   Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -46589,13 +45359,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPMAXUQ   Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPMAXUQ   Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPMAXUQ   Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -46622,16 +45389,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPMAXUQ   Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPMAXUQ   Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPMAXUQ   Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPMAXUQ   Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -46673,28 +45436,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPMINUQ Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPMINUQ Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPMINUQ Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPMINUQ Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPMINUQ Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPMINUQ Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPMINUQ Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPMINUQ Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -46724,16 +45479,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPMINUQ Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPMINUQ Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPMINUQ Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPMINUQ Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -46768,7 +45519,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPMINUQ   Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -46791,10 +45541,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPMINUQ   Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPMINUQ   Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -46819,13 +45567,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPMINUQ   Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPMINUQ   Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPMINUQ   Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -46852,16 +45597,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPMINUQ   Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPMINUQ   Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPMINUQ   Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPMINUQ   Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -46903,28 +45644,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPANDQ  Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPANDQ  Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPANDQ  Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPANDQ  Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPANDQ  Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPANDQ  Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPANDQ  Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPANDQ  Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -46954,16 +45687,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPANDQ  Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPANDQ  Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPANDQ  Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPANDQ  Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -46998,7 +45727,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPANDQ    Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -47021,10 +45749,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPANDQ    Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPANDQ    Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -47049,13 +45775,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPANDQ    Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPANDQ    Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPANDQ    Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -47082,16 +45805,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPANDQ    Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPANDQ    Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPANDQ    Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPANDQ    Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -47133,28 +45852,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPORQ   Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPORQ   Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPORQ   Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPORQ   Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPORQ   Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPORQ   Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPORQ   Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPORQ   Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -47184,16 +45895,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPORQ   Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPORQ   Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPORQ   Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPORQ   Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -47228,7 +45935,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPORQ     Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -47251,10 +45957,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPORQ     Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPORQ     Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -47279,13 +45983,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPORQ     Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPORQ     Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPORQ     Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -47312,16 +46013,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPORQ     Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPORQ     Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPORQ     Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPORQ     Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -47363,28 +46060,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPXORQ  Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPXORQ  Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPXORQ  Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPXORQ  Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPXORQ  Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPXORQ  Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPXORQ  Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPXORQ  Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -47414,16 +46103,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPXORQ  Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPXORQ  Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPXORQ  Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPXORQ  Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -47458,7 +46143,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPXORQ    Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -47481,10 +46165,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPXORQ    Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPXORQ    Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -47509,13 +46191,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPXORQ    Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPXORQ    Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPXORQ    Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -47542,16 +46221,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPXORQ    Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPXORQ    Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPXORQ    Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPXORQ    Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -47594,35 +46269,27 @@ mostRuns:
 	VPMOVZXWD (DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VPMOVZXWD 32(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPMOVZXWD 64(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VPMOVZXWD 96(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VPMOVZXWD 128(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VPMOVZXWD 160(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VPMOVZXWD 192(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VPMOVZXWD 224(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -47653,19 +46320,15 @@ runs:
 	VPMOVZXWD (DX)(R8*1), Z5
 	VPSLLD    $0x10, Z5, Z5
 	VADDPS    Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VPMOVZXWD 32(DX)(R8*1), Z5
 	VPSLLD    $0x10, Z5, Z5
 	VADDPS    Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPMOVZXWD 64(DX)(R8*1), Z5
 	VPSLLD    $0x10, Z5, Z5
 	VADDPS    Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VPMOVZXWD 96(DX)(R8*1), Z5
 	VPSLLD    $0x10, Z5, Z5
 	VADDPS    Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -47701,7 +46364,6 @@ restOf1:
 	VPMOVZXWD.Z (DX)(DI*1), K1, Z1
 	VPSLLD      $0x10, Z1, Z1
 	VADDPS      Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -47725,11 +46387,9 @@ restOf2:
 	VPMOVZXWD   (DX)(DI*1), Z2
 	VPSLLD      $0x10, Z2, Z2
 	VADDPS      Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VPMOVZXWD.Z 32(DX)(DI*1), K1, Z2
 	VPSLLD      $0x10, Z2, Z2
 	VADDPS      Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -47755,15 +46415,12 @@ restOf3:
 	VPMOVZXWD   (DX)(DI*1), Z3
 	VPSLLD      $0x10, Z3, Z3
 	VADDPS      Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VPMOVZXWD   32(DX)(DI*1), Z3
 	VPSLLD      $0x10, Z3, Z3
 	VADDPS      Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VPMOVZXWD.Z 64(DX)(DI*1), K1, Z3
 	VPSLLD      $0x10, Z3, Z3
 	VADDPS      Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -47791,19 +46448,15 @@ restOf4:
 	VPMOVZXWD   (DX)(DI*1), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VADDPS      Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VPMOVZXWD   32(DX)(DI*1), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VADDPS      Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VPMOVZXWD   64(DX)(DI*1), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VADDPS      Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VPMOVZXWD.Z 96(DX)(DI*1), K1, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VADDPS      Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -47872,21 +46525,13 @@ mostRunsUsual:
 	KORTESTW  K1, K1
 	JNZ       mostRunsNaN
 	VRANGEPS  $0x05, Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x05, Z23, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x05, Z24, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x05, Z25, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VRANGEPS  $0x05, Z26, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VRANGEPS  $0x05, Z27, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VRANGEPS  $0x05, Z28, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VRANGEPS  $0x05, Z29, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRunsUsual
@@ -48031,13 +46676,9 @@ runsUsual:
 	KORTESTW  K1, K1
 	JNZ       runsNaN
 	VRANGEPS  $0x05, Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x05, Z6, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x05, Z7, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x05, Z8, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runsUsual
@@ -48129,7 +46770,6 @@ restOfRunsUsual:
 	KORTESTW    K2, K2
 	JNZ         restOfRunsNaN
 	VRANGEPS    $0x05, Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	INCQ        DI
 	CMPQ        DI, SI
 	JLT         restOfRunsUsual
@@ -48222,21 +46862,13 @@ mostRunsUsual:
 	KORTESTW  K1, K1
 	JNZ       mostRunsNaN
 	VRANGEPS  $0x04, Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x04, Z23, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x04, Z24, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x04, Z25, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VRANGEPS  $0x04, Z26, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VRANGEPS  $0x04, Z27, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VRANGEPS  $0x04, Z28, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VRANGEPS  $0x04, Z29, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRunsUsual
@@ -48381,13 +47013,9 @@ runsUsual:
 	KORTESTW  K1, K1
 	JNZ       runsNaN
 	VRANGEPS  $0x04, Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x04, Z6, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x04, Z7, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x04, Z8, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runsUsual
@@ -48479,7 +47107,6 @@ restOfRunsUsual:
 	KORTESTW    K2, K2
 	JNZ         restOfRunsNaN
 	VRANGEPS    $0x04, Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	INCQ        DI
 	CMPQ        DI, SI
 	JLT         restOfRunsUsual
@@ -48545,28 +47172,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VCVTPH2PS (DX)(R8*1), Z9
 	VADDPS    Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VCVTPH2PS 32(DX)(R8*1), Z9
 	VADDPS    Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VCVTPH2PS 64(DX)(R8*1), Z9
 	VADDPS    Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VCVTPH2PS 96(DX)(R8*1), Z9
 	VADDPS    Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VCVTPH2PS 128(DX)(R8*1), Z9
 	VADDPS    Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VCVTPH2PS 160(DX)(R8*1), Z9
 	VADDPS    Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VCVTPH2PS 192(DX)(R8*1), Z9
 	VADDPS    Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VCVTPH2PS 224(DX)(R8*1), Z9
 	VADDPS    Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -48596,16 +47215,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VCVTPH2PS (DX)(R8*1), Z5
 	VADDPS    Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VCVTPH2PS 32(DX)(R8*1), Z5
 	VADDPS    Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VCVTPH2PS 64(DX)(R8*1), Z5
 	VADDPS    Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VCVTPH2PS 96(DX)(R8*1), Z5
 	VADDPS    Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -48640,7 +47255,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VCVTPH2PS.Z (DX)(DI*1), K1, Z1
 	VADDPS      Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -48663,10 +47277,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VCVTPH2PS   (DX)(DI*1), Z2
 	VADDPS      Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VCVTPH2PS.Z 32(DX)(DI*1), K1, Z2
 	VADDPS      Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -48691,13 +47303,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VCVTPH2PS   (DX)(DI*1), Z3
 	VADDPS      Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VCVTPH2PS   32(DX)(DI*1), Z3
 	VADDPS      Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VCVTPH2PS.Z 64(DX)(DI*1), K1, Z3
 	VADDPS      Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -48724,16 +47333,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VCVTPH2PS   (DX)(DI*1), Z4
 	VADDPS      Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VCVTPH2PS   32(DX)(DI*1), Z4
 	VADDPS      Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VCVTPH2PS   64(DX)(DI*1), Z4
 	VADDPS      Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VCVTPH2PS.Z 96(DX)(DI*1), K1, Z4
 	VADDPS      Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -48794,21 +47399,13 @@ mostRunsUsual:
 	KORTESTW  K1, K1
 	JNZ       mostRunsNaN
 	VRANGEPS  $0x05, Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x05, Z10, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x05, Z11, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x05, Z12, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VRANGEPS  $0x05, Z13, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VRANGEPS  $0x05, Z14, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VRANGEPS  $0x05, Z15, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VRANGEPS  $0x05, Z16, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRunsUsual
@@ -48941,13 +47538,9 @@ runsUsual:
 	KORTESTW  K1, K1
 	JNZ       runsNaN
 	VRANGEPS  $0x05, Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x05, Z6, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x05, Z7, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x05, Z8, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runsUsual
@@ -49034,7 +47627,6 @@ restOfRunsUsual:
 	KORTESTW    K2, K2
 	JNZ         restOfRunsNaN
 	VRANGEPS    $0x05, Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	INCQ        DI
 	CMPQ        DI, SI
 	JLT         restOfRunsUsual
@@ -49118,21 +47710,13 @@ mostRunsUsual:
 	KORTESTW  K1, K1
 	JNZ       mostRunsNaN
 	VRANGEPS  $0x04, Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x04, Z10, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x04, Z11, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x04, Z12, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VRANGEPS  $0x04, Z13, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VRANGEPS  $0x04, Z14, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VRANGEPS  $0x04, Z15, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VRANGEPS  $0x04, Z16, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRunsUsual
@@ -49265,13 +47849,9 @@ runsUsual:
 	KORTESTW  K1, K1
 	JNZ       runsNaN
 	VRANGEPS  $0x04, Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x04, Z6, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x04, Z7, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x04, Z8, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runsUsual
@@ -49358,7 +47938,6 @@ restOfRunsUsual:
 	KORTESTW    K2, K2
 	JNZ         restOfRunsNaN
 	VRANGEPS    $0x04, Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	INCQ        DI
 	CMPQ        DI, SI
 	JLT         restOfRunsUsual
@@ -63943,7 +62522,6 @@ many:
 	VPCMPGTD  Y1, Y3, Y3
 	VPXOR     Y5, Y5, Y5
 	VBLENDVPS Y3, Y5, Y1, Y3
-	VMOVAPS   Y3, Y3
 
 next1:
 	VPTEST    Y3, Y3
@@ -63954,11 +62532,8 @@ next1:
 	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
 	VPMULLD   Y2, Y4, Y6
 	VBLENDVPS Y5, Y6, Y4, Y4
-	VMOVAPS   Y4, Y4
 	VPMULLD   Y2, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPSRLD    $0x01, Y3, Y3
-	VMOVAPS   Y3, Y3
 	JMP       next1
 
 done2:
@@ -63991,7 +62566,6 @@ rest:
 	VPCMPGTD  Y1, Y3, Y3
 	VPXOR     Y5, Y5, Y5
 	VBLENDVPS Y3, Y5, Y1, Y3
-	VMOVAPS   Y3, Y3
 
 next3:
 	VPTEST    Y3, Y3
@@ -64002,11 +62576,8 @@ next3:
 	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
 	VPMULLD   Y2, Y4, Y6
 	VBLENDVPS Y5, Y6, Y4, Y4
-	VMOVAPS   Y4, Y4
 	VPMULLD   Y2, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPSRLD    $0x01, Y3, Y3
-	VMOVAPS   Y3, Y3
 	JMP       next3
 
 done4:
@@ -64051,7 +62622,6 @@ many:
 	VPCMPGTD  Y1, Y3, Y3
 	VPXOR     Y5, Y5, Y5
 	VBLENDVPS Y3, Y5, Y1, Y3
-	VMOVAPS   Y3, Y3
 
 next1:
 	VPTEST    Y3, Y3
@@ -64062,11 +62632,8 @@ next1:
 	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
 	VPMULLD   Y2, Y4, Y6
 	VBLENDVPS Y5, Y6, Y4, Y4
-	VMOVAPS   Y4, Y4
 	VPMULLD   Y2, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPSRLD    $0x01, Y3, Y3
-	VMOVAPS   Y3, Y3
 	JMP       next1
 
 done2:
@@ -64099,7 +62666,6 @@ rest:
 	VPCMPGTD  Y1, Y3, Y3
 	VPXOR     Y5, Y5, Y5
 	VBLENDVPS Y3, Y5, Y1, Y3
-	VMOVAPS   Y3, Y3
 
 next3:
 	VPTEST    Y3, Y3
@@ -64110,11 +62676,8 @@ next3:
 	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
 	VPMULLD   Y2, Y4, Y6
 	VBLENDVPS Y5, Y6, Y4, Y4
-	VMOVAPS   Y4, Y4
 	VPMULLD   Y2, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPSRLD    $0x01, Y3, Y3
-	VMOVAPS   Y3, Y3
 	JMP       next3
 
 done4:
@@ -64159,7 +62722,6 @@ many:
 	VPCMPGTD  Y1, Y3, Y3
 	VPXOR     Y5, Y5, Y5
 	VBLENDVPS Y3, Y5, Y1, Y3
-	VMOVAPS   Y3, Y3
 
 next1:
 	VPTEST    Y3, Y3
@@ -64170,11 +62732,8 @@ next1:
 	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
 	VPMULLD   Y2, Y4, Y6
 	VBLENDVPS Y5, Y6, Y4, Y4
-	VMOVAPS   Y4, Y4
 	VPMULLD   Y2, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPSRLD    $0x01, Y3, Y3
-	VMOVAPS   Y3, Y3
 	JMP       next1
 
 done2:
@@ -64210,7 +62769,6 @@ rest:
 	VPCMPGTD   Y2, Y4, Y4
 	VPXOR      Y6, Y6, Y6
 	VBLENDVPS  Y4, Y6, Y2, Y4
-	VMOVAPS    Y4, Y4
 
 next3:
 	VPTEST    Y4, Y4
@@ -64221,11 +62779,8 @@ next3:
 	VPXOR     all32_ffffffff<>+0(SB), Y6, Y6
 	VPMULLD   Y3, Y5, Y7
 	VBLENDVPS Y6, Y7, Y5, Y5
-	VMOVAPS   Y5, Y5
 	VPMULLD   Y3, Y3, Y3
-	VMOVAPS   Y3, Y3
 	VPSRLD    $0x01, Y4, Y4
-	VMOVAPS   Y4, Y4
 	JMP       next3
 
 done4:
@@ -64273,11 +62828,8 @@ next1:
 	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
 	VPMULLD   Y0, Y2, Y4
 	VBLENDVPS Y3, Y4, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPMULLD   Y0, Y0, Y0
-	VMOVAPS   Y0, Y0
 	VPSRLD    $0x01, Y1, Y1
-	VMOVAPS   Y1, Y1
 	JMP       next1
 
 done2:
@@ -64308,11 +62860,8 @@ next3:
 	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
 	VPMULLD   Y0, Y2, Y4
 	VBLENDVPS Y3, Y4, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPMULLD   Y0, Y0, Y0
-	VMOVAPS   Y0, Y0
 	VPSRLD    $0x01, Y1, Y1
-	VMOVAPS   Y1, Y1
 	JMP       next3
 
 done4:
@@ -64355,11 +62904,8 @@ next1:
 	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
 	VPMULLD   Y0, Y2, Y4
 	VBLENDVPS Y3, Y4, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPMULLD   Y0, Y0, Y0
-	VMOVAPS   Y0, Y0
 	VPSRLD    $0x01, Y1, Y1
-	VMOVAPS   Y1, Y1
 	JMP       next1
 
 done2:
@@ -64390,11 +62936,8 @@ next3:
 	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
 	VPMULLD   Y0, Y2, Y4
 	VBLENDVPS Y3, Y4, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPMULLD   Y0, Y0, Y0
-	VMOVAPS   Y0, Y0
 	VPSRLD    $0x01, Y1, Y1
-	VMOVAPS   Y1, Y1
 	JMP       next3
 
 done4:
@@ -64437,11 +62980,8 @@ next1:
 	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
 	VPMULLD   Y0, Y2, Y4
 	VBLENDVPS Y3, Y4, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPMULLD   Y0, Y0, Y0
-	VMOVAPS   Y0, Y0
 	VPSRLD    $0x01, Y1, Y1
-	VMOVAPS   Y1, Y1
 	JMP       next1
 
 done2:
@@ -64475,11 +63015,8 @@ next3:
 	VPXOR     all32_ffffffff<>+0(SB), Y4, Y4
 	VPMULLD   Y1, Y3, Y5
 	VBLENDVPS Y4, Y5, Y3, Y3
-	VMOVAPS   Y3, Y3
 	VPMULLD   Y1, Y1, Y1
-	VMOVAPS   Y1, Y1
 	VPSRLD    $0x01, Y2, Y2
-	VMOVAPS   Y2, Y2
 	JMP       next3
 
 done4:
@@ -73332,7 +71869,7 @@ done:
 	RET
 
 // func sumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV, MMX+
+// Requires: AVX, CMOV
 TEXT ·sumF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -73344,43 +71881,22 @@ TEXT ·sumF32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VADDPS     Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VADDPS     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VADDPS     Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VADDPS     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VADDPS     Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VADDPS     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VADDPS     Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VADDPS     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	VADDPS 64(CX), Y2, Y2
+	VADDPS 96(CX), Y3, Y3
+	VADDPS 128(CX), Y4, Y4
+	VADDPS 160(CX), Y5, Y5
+	VADDPS 192(CX), Y6, Y6
+	VADDPS 224(CX), Y7, Y7
+	ADDQ   $+256, CX
+	SUBQ   $+64, AX
+	CMPQ   AX, $+64
+	JGE    many
 
 rest:
 	TESTQ      AX, AX
@@ -73395,7 +71911,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73409,7 +71924,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73423,7 +71937,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73437,7 +71950,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73451,7 +71963,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73465,7 +71976,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73479,7 +71989,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73493,7 +72002,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -73516,16 +72024,104 @@ fold:
 	RET
 
 // func sumRowsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·sumRowsF32AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x02, SI
+	MOVQ  n+0(FP), AX
+	MOVQ  a+16(FP), CX
+	MOVQ  d+8(FP), DX
+	MOVQ  c+32(FP), BX
+	MOVQ  AX, SI
+	SHLQ  $0x02, SI
+	TESTQ $+63, AX
+	JNZ   single
+	LEAQ  -4(BX), DI
+
+pair:
+	CMPQ    DX, DI
+	JG      odd
+	VMOVUPS all32_0<>+0(SB), Y0
+	VMOVUPS all32_0<>+0(SB), Y1
+	VMOVUPS all32_0<>+0(SB), Y2
+	VMOVUPS all32_0<>+0(SB), Y3
+	VMOVUPS all32_0<>+0(SB), Y4
+	VMOVUPS all32_0<>+0(SB), Y5
+	VMOVUPS all32_0<>+0(SB), Y6
+	VMOVUPS all32_0<>+0(SB), Y7
+	VMOVUPS all32_0<>+0(SB), Y8
+	VMOVUPS all32_0<>+0(SB), Y9
+	VMOVUPS all32_0<>+0(SB), Y10
+	VMOVUPS all32_0<>+0(SB), Y11
+	VMOVUPS all32_0<>+0(SB), Y12
+	VMOVUPS all32_0<>+0(SB), Y13
+	VMOVUPS all32_0<>+0(SB), Y14
+	VMOVUPS all32_0<>+0(SB), Y15
+	MOVQ    AX, R8
+
+both:
+	VADDPS       (CX), Y0, Y0
+	VADDPS       32(CX), Y1, Y1
+	VADDPS       64(CX), Y2, Y2
+	VADDPS       96(CX), Y3, Y3
+	VADDPS       128(CX), Y4, Y4
+	VADDPS       160(CX), Y5, Y5
+	VADDPS       192(CX), Y6, Y6
+	VADDPS       224(CX), Y7, Y7
+	VADDPS       (CX)(SI*1), Y8, Y8
+	VADDPS       32(CX)(SI*1), Y9, Y9
+	VADDPS       64(CX)(SI*1), Y10, Y10
+	VADDPS       96(CX)(SI*1), Y11, Y11
+	VADDPS       128(CX)(SI*1), Y12, Y12
+	VADDPS       160(CX)(SI*1), Y13, Y13
+	VADDPS       192(CX)(SI*1), Y14, Y14
+	VADDPS       224(CX)(SI*1), Y15, Y15
+	ADDQ         $+256, CX
+	SUBQ         $+64, R8
+	JNZ          both
+	ADDQ         SI, CX
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y5, Y1, Y1
+	VADDPS       Y6, Y2, Y2
+	VADDPS       Y7, Y3, Y3
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VPERM2F128   $0x01, Y0, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VPERMILPS    $0x4e, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VPERMILPS    $0xb1, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	MOVQ         b+24(FP), R8
+	VPBROADCASTD (R8), Y1
+	VADDPS       Y0, Y1, Y0
+	VMOVSS       X0, (DX)
+	VADDPS       Y12, Y8, Y8
+	VADDPS       Y13, Y9, Y9
+	VADDPS       Y14, Y10, Y10
+	VADDPS       Y15, Y11, Y11
+	VADDPS       Y10, Y8, Y8
+	VADDPS       Y11, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VPERM2F128   $0x01, Y8, Y8, Y0
+	VADDPS       Y0, Y8, Y0
+	VPERMILPS    $0x4e, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VPERMILPS    $0xb1, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	MOVQ         b+24(FP), R8
+	VPBROADCASTD (R8), Y1
+	VADDPS       Y0, Y1, Y0
+	VMOVSS       X0, 4(DX)
+	ADDQ         $+8, DX
+	JMP          pair
+
+odd:
+	CMPQ DX, BX
+	JG   done
+
+single:
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -73538,43 +72134,22 @@ row:
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
 	VMOVUPS all32_0<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPS    (R8), Y9
-	VMOVUPS    32(R8), Y10
-	VADDPS     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VADDPS     Y10, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    64(R8), Y9
-	VMOVUPS    96(R8), Y10
-	VADDPS     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VADDPS     Y10, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    128(R8), Y9
-	VMOVUPS    160(R8), Y10
-	VADDPS     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VADDPS     Y10, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    192(R8), Y9
-	VMOVUPS    224(R8), Y10
-	VADDPS     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VADDPS     Y10, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VADDPS (R8), Y1, Y1
+	VADDPS 32(R8), Y2, Y2
+	VADDPS 64(R8), Y3, Y3
+	VADDPS 96(R8), Y4, Y4
+	VADDPS 128(R8), Y5, Y5
+	VADDPS 160(R8), Y6, Y6
+	VADDPS 192(R8), Y7, Y7
+	VADDPS 224(R8), Y8, Y8
+	ADDQ   $+256, R8
+	SUBQ   $+64, DI
+	CMPQ   DI, $+64
+	JGE    many
 
 rest:
 	TESTQ      DI, DI
@@ -73589,7 +72164,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73603,7 +72177,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73617,7 +72190,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73631,7 +72203,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73645,7 +72216,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73659,7 +72229,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73673,7 +72242,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73687,7 +72255,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y8, Y8
-	VMOVAPS    Y8, Y8
 	SUBQ       $+8, DI
 
 fold:
@@ -73710,11 +72277,13 @@ fold:
 	ADDQ       SI, CX
 	CMPQ       DX, BX
 	JLE        row
+
+done:
 	VZEROUPPER
 	RET
 
 // func greatestF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greatestF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -73726,71 +72295,58 @@ TEXT ·greatestF32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ff800000<>+0(SB), Y5
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPS     Y8, Y0, Y10
-	VMAXPS     Y0, Y8, Y0
-	VPAND      Y0, Y10, Y0
-	VMOVAPS    Y0, Y0
-	VMAXPS     Y9, Y1, Y8
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y8, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPS     Y8, Y2, Y10
-	VMAXPS     Y2, Y8, Y2
-	VPAND      Y2, Y10, Y2
-	VMOVAPS    Y2, Y2
-	VMAXPS     Y9, Y3, Y8
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y8, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPS     Y8, Y4, Y10
-	VMAXPS     Y4, Y8, Y4
-	VPAND      Y4, Y10, Y4
-	VMOVAPS    Y4, Y4
-	VMAXPS     Y9, Y5, Y8
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y8, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPS     Y8, Y6, Y10
-	VMAXPS     Y6, Y8, Y6
-	VPAND      Y6, Y10, Y6
-	VMOVAPS    Y6, Y6
-	VMAXPS     Y9, Y7, Y8
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y8, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        usual_many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPS  Y8, Y0, Y10
+	VMAXPS  Y0, Y8, Y0
+	VPAND   Y0, Y10, Y0
+	VMAXPS  Y9, Y1, Y8
+	VMAXPS  Y1, Y9, Y1
+	VPAND   Y1, Y8, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPS  Y8, Y2, Y10
+	VMAXPS  Y2, Y8, Y2
+	VPAND   Y2, Y10, Y2
+	VMAXPS  Y9, Y3, Y8
+	VMAXPS  Y3, Y9, Y3
+	VPAND   Y3, Y8, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPS  Y8, Y4, Y10
+	VMAXPS  Y4, Y8, Y4
+	VPAND   Y4, Y10, Y4
+	VMAXPS  Y9, Y5, Y8
+	VMAXPS  Y5, Y9, Y5
+	VPAND   Y5, Y8, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPS  Y8, Y6, Y10
+	VMAXPS  Y6, Y8, Y6
+	VPAND   Y6, Y10, Y6
+	VMAXPS  Y9, Y7, Y8
+	VMAXPS  Y7, Y9, Y7
+	VPAND   Y7, Y8, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      AX, AX
@@ -73810,7 +72366,6 @@ usual_rest:
 	VMAXPS     Y9, Y0, Y8
 	VMAXPS     Y0, Y9, Y0
 	VPAND      Y0, Y8, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73829,7 +72384,6 @@ usual_rest:
 	VMAXPS     Y9, Y1, Y8
 	VMAXPS     Y1, Y9, Y1
 	VPAND      Y1, Y8, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73848,7 +72402,6 @@ usual_rest:
 	VMAXPS     Y9, Y2, Y8
 	VMAXPS     Y2, Y9, Y2
 	VPAND      Y2, Y8, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73867,7 +72420,6 @@ usual_rest:
 	VMAXPS     Y9, Y3, Y8
 	VMAXPS     Y3, Y9, Y3
 	VPAND      Y3, Y8, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73886,7 +72438,6 @@ usual_rest:
 	VMAXPS     Y9, Y4, Y8
 	VMAXPS     Y4, Y9, Y4
 	VPAND      Y4, Y8, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73905,7 +72456,6 @@ usual_rest:
 	VMAXPS     Y9, Y5, Y8
 	VMAXPS     Y5, Y9, Y5
 	VPAND      Y5, Y8, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73924,7 +72474,6 @@ usual_rest:
 	VMAXPS     Y9, Y6, Y8
 	VMAXPS     Y6, Y9, Y6
 	VPAND      Y6, Y8, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73943,7 +72492,6 @@ usual_rest:
 	VMAXPS     Y9, Y7, Y8
 	VMAXPS     Y7, Y9, Y7
 	VPAND      Y7, Y8, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 usual_fold:
@@ -73995,83 +72543,70 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y5
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VCMPPS     $0x03, Y8, Y0, Y10
-	VADDPS     Y8, Y0, Y11
-	VMAXPS     Y8, Y0, Y12
-	VMAXPS     Y0, Y8, Y0
-	VPAND      Y0, Y12, Y0
-	VBLENDVPS  Y10, Y11, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VCMPPS     $0x03, Y9, Y1, Y8
-	VADDPS     Y9, Y1, Y10
-	VMAXPS     Y9, Y1, Y11
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y11, Y1
-	VBLENDVPS  Y8, Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VCMPPS     $0x03, Y8, Y2, Y10
-	VADDPS     Y8, Y2, Y11
-	VMAXPS     Y8, Y2, Y12
-	VMAXPS     Y2, Y8, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y9, Y3, Y8
-	VADDPS     Y9, Y3, Y10
-	VMAXPS     Y9, Y3, Y11
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y11, Y3
-	VBLENDVPS  Y8, Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VCMPPS     $0x03, Y8, Y4, Y10
-	VADDPS     Y8, Y4, Y11
-	VMAXPS     Y8, Y4, Y12
-	VMAXPS     Y4, Y8, Y4
-	VPAND      Y4, Y12, Y4
-	VBLENDVPS  Y10, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y9, Y5, Y8
-	VADDPS     Y9, Y5, Y10
-	VMAXPS     Y9, Y5, Y11
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y11, Y5
-	VBLENDVPS  Y8, Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VCMPPS     $0x03, Y8, Y6, Y10
-	VADDPS     Y8, Y6, Y11
-	VMAXPS     Y8, Y6, Y12
-	VMAXPS     Y6, Y8, Y6
-	VPAND      Y6, Y12, Y6
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y9, Y7, Y8
-	VADDPS     Y9, Y7, Y10
-	VMAXPS     Y9, Y7, Y11
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y11, Y7
-	VBLENDVPS  Y8, Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS   (CX), Y8
+	VMOVUPS   32(CX), Y9
+	VCMPPS    $0x03, Y8, Y0, Y10
+	VADDPS    Y8, Y0, Y11
+	VMAXPS    Y8, Y0, Y12
+	VMAXPS    Y0, Y8, Y0
+	VPAND     Y0, Y12, Y0
+	VBLENDVPS Y10, Y11, Y0, Y0
+	VCMPPS    $0x03, Y9, Y1, Y8
+	VADDPS    Y9, Y1, Y10
+	VMAXPS    Y9, Y1, Y11
+	VMAXPS    Y1, Y9, Y1
+	VPAND     Y1, Y11, Y1
+	VBLENDVPS Y8, Y10, Y1, Y1
+	VMOVUPS   64(CX), Y8
+	VMOVUPS   96(CX), Y9
+	VCMPPS    $0x03, Y8, Y2, Y10
+	VADDPS    Y8, Y2, Y11
+	VMAXPS    Y8, Y2, Y12
+	VMAXPS    Y2, Y8, Y2
+	VPAND     Y2, Y12, Y2
+	VBLENDVPS Y10, Y11, Y2, Y2
+	VCMPPS    $0x03, Y9, Y3, Y8
+	VADDPS    Y9, Y3, Y10
+	VMAXPS    Y9, Y3, Y11
+	VMAXPS    Y3, Y9, Y3
+	VPAND     Y3, Y11, Y3
+	VBLENDVPS Y8, Y10, Y3, Y3
+	VMOVUPS   128(CX), Y8
+	VMOVUPS   160(CX), Y9
+	VCMPPS    $0x03, Y8, Y4, Y10
+	VADDPS    Y8, Y4, Y11
+	VMAXPS    Y8, Y4, Y12
+	VMAXPS    Y4, Y8, Y4
+	VPAND     Y4, Y12, Y4
+	VBLENDVPS Y10, Y11, Y4, Y4
+	VCMPPS    $0x03, Y9, Y5, Y8
+	VADDPS    Y9, Y5, Y10
+	VMAXPS    Y9, Y5, Y11
+	VMAXPS    Y5, Y9, Y5
+	VPAND     Y5, Y11, Y5
+	VBLENDVPS Y8, Y10, Y5, Y5
+	VMOVUPS   192(CX), Y8
+	VMOVUPS   224(CX), Y9
+	VCMPPS    $0x03, Y8, Y6, Y10
+	VADDPS    Y8, Y6, Y11
+	VMAXPS    Y8, Y6, Y12
+	VMAXPS    Y6, Y8, Y6
+	VPAND     Y6, Y12, Y6
+	VBLENDVPS Y10, Y11, Y6, Y6
+	VCMPPS    $0x03, Y9, Y7, Y8
+	VADDPS    Y9, Y7, Y10
+	VMAXPS    Y9, Y7, Y11
+	VMAXPS    Y7, Y9, Y7
+	VPAND     Y7, Y11, Y7
+	VBLENDVPS Y8, Y10, Y7, Y7
+	ADDQ      $+256, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	TESTQ      AX, AX
@@ -74091,7 +72626,6 @@ rest:
 	VMAXPS     Y0, Y9, Y0
 	VPAND      Y0, Y11, Y0
 	VBLENDVPS  Y8, Y10, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74110,7 +72644,6 @@ rest:
 	VMAXPS     Y1, Y9, Y1
 	VPAND      Y1, Y11, Y1
 	VBLENDVPS  Y8, Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74129,7 +72662,6 @@ rest:
 	VMAXPS     Y2, Y9, Y2
 	VPAND      Y2, Y11, Y2
 	VBLENDVPS  Y8, Y10, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74148,7 +72680,6 @@ rest:
 	VMAXPS     Y3, Y9, Y3
 	VPAND      Y3, Y11, Y3
 	VBLENDVPS  Y8, Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74167,7 +72698,6 @@ rest:
 	VMAXPS     Y4, Y9, Y4
 	VPAND      Y4, Y11, Y4
 	VBLENDVPS  Y8, Y10, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74186,7 +72716,6 @@ rest:
 	VMAXPS     Y5, Y9, Y5
 	VPAND      Y5, Y11, Y5
 	VBLENDVPS  Y8, Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74205,7 +72734,6 @@ rest:
 	VMAXPS     Y6, Y9, Y6
 	VPAND      Y6, Y11, Y6
 	VBLENDVPS  Y8, Y10, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74224,7 +72752,6 @@ rest:
 	VMAXPS     Y7, Y9, Y7
 	VPAND      Y7, Y11, Y7
 	VBLENDVPS  Y8, Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -74299,16 +72826,16 @@ done:
 	RET
 
 // func greatestRowsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greatestRowsF32AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x02, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -74321,71 +72848,58 @@ row:
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
 	VMOVUPS all32_ff800000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPS    (R8), Y9
-	VMOVUPS    32(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y9, Y1, Y11
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y11, Y1
-	VMOVAPS    Y1, Y1
-	VMAXPS     Y10, Y2, Y9
-	VMAXPS     Y2, Y10, Y2
-	VPAND      Y2, Y9, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    64(R8), Y9
-	VMOVUPS    96(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y9, Y3, Y11
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y11, Y3
-	VMOVAPS    Y3, Y3
-	VMAXPS     Y10, Y4, Y9
-	VMAXPS     Y4, Y10, Y4
-	VPAND      Y4, Y9, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    128(R8), Y9
-	VMOVUPS    160(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y9, Y5, Y11
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y11, Y5
-	VMOVAPS    Y5, Y5
-	VMAXPS     Y10, Y6, Y9
-	VMAXPS     Y6, Y10, Y6
-	VPAND      Y6, Y9, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    192(R8), Y9
-	VMOVUPS    224(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y9, Y7, Y11
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y11, Y7
-	VMOVAPS    Y7, Y7
-	VMAXPS     Y10, Y8, Y9
-	VMAXPS     Y8, Y10, Y8
-	VPAND      Y8, Y9, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        usual_many
+	VMOVUPS (R8), Y9
+	VMOVUPS 32(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPS  Y9, Y1, Y11
+	VMAXPS  Y1, Y9, Y1
+	VPAND   Y1, Y11, Y1
+	VMAXPS  Y10, Y2, Y9
+	VMAXPS  Y2, Y10, Y2
+	VPAND   Y2, Y9, Y2
+	VMOVUPS 64(R8), Y9
+	VMOVUPS 96(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPS  Y9, Y3, Y11
+	VMAXPS  Y3, Y9, Y3
+	VPAND   Y3, Y11, Y3
+	VMAXPS  Y10, Y4, Y9
+	VMAXPS  Y4, Y10, Y4
+	VPAND   Y4, Y9, Y4
+	VMOVUPS 128(R8), Y9
+	VMOVUPS 160(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPS  Y9, Y5, Y11
+	VMAXPS  Y5, Y9, Y5
+	VPAND   Y5, Y11, Y5
+	VMAXPS  Y10, Y6, Y9
+	VMAXPS  Y6, Y10, Y6
+	VPAND   Y6, Y9, Y6
+	VMOVUPS 192(R8), Y9
+	VMOVUPS 224(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPS  Y9, Y7, Y11
+	VMAXPS  Y7, Y9, Y7
+	VPAND   Y7, Y11, Y7
+	VMAXPS  Y10, Y8, Y9
+	VMAXPS  Y8, Y10, Y8
+	VPAND   Y8, Y9, Y8
+	ADDQ    $+256, R8
+	SUBQ    $+64, DI
+	CMPQ    DI, $+64
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      DI, DI
@@ -74405,7 +72919,6 @@ usual_rest:
 	VMAXPS     Y10, Y1, Y9
 	VMAXPS     Y1, Y10, Y1
 	VPAND      Y1, Y9, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74424,7 +72937,6 @@ usual_rest:
 	VMAXPS     Y10, Y2, Y9
 	VMAXPS     Y2, Y10, Y2
 	VPAND      Y2, Y9, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74443,7 +72955,6 @@ usual_rest:
 	VMAXPS     Y10, Y3, Y9
 	VMAXPS     Y3, Y10, Y3
 	VPAND      Y3, Y9, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74462,7 +72973,6 @@ usual_rest:
 	VMAXPS     Y10, Y4, Y9
 	VMAXPS     Y4, Y10, Y4
 	VPAND      Y4, Y9, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74481,7 +72991,6 @@ usual_rest:
 	VMAXPS     Y10, Y5, Y9
 	VMAXPS     Y5, Y10, Y5
 	VPAND      Y5, Y9, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74500,7 +73009,6 @@ usual_rest:
 	VMAXPS     Y10, Y6, Y9
 	VMAXPS     Y6, Y10, Y6
 	VPAND      Y6, Y9, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74519,7 +73027,6 @@ usual_rest:
 	VMAXPS     Y10, Y7, Y9
 	VMAXPS     Y7, Y10, Y7
 	VPAND      Y7, Y9, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74538,7 +73045,6 @@ usual_rest:
 	VMAXPS     Y10, Y8, Y9
 	VMAXPS     Y8, Y10, Y8
 	VPAND      Y8, Y9, Y8
-	VMOVAPS    Y8, Y8
 	SUBQ       $+8, DI
 
 usual_fold:
@@ -74599,83 +73105,70 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
 	VMOVUPS all32_ff800000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPS    (R8), Y9
-	VMOVUPS    32(R8), Y10
-	VCMPPS     $0x03, Y9, Y1, Y11
-	VADDPS     Y9, Y1, Y12
-	VMAXPS     Y9, Y1, Y13
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y13, Y1
-	VBLENDVPS  Y11, Y12, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y10, Y2, Y9
-	VADDPS     Y10, Y2, Y11
-	VMAXPS     Y10, Y2, Y12
-	VMAXPS     Y2, Y10, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPS  Y9, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    64(R8), Y9
-	VMOVUPS    96(R8), Y10
-	VCMPPS     $0x03, Y9, Y3, Y11
-	VADDPS     Y9, Y3, Y12
-	VMAXPS     Y9, Y3, Y13
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y13, Y3
-	VBLENDVPS  Y11, Y12, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y10, Y4, Y9
-	VADDPS     Y10, Y4, Y11
-	VMAXPS     Y10, Y4, Y12
-	VMAXPS     Y4, Y10, Y4
-	VPAND      Y4, Y12, Y4
-	VBLENDVPS  Y9, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    128(R8), Y9
-	VMOVUPS    160(R8), Y10
-	VCMPPS     $0x03, Y9, Y5, Y11
-	VADDPS     Y9, Y5, Y12
-	VMAXPS     Y9, Y5, Y13
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y13, Y5
-	VBLENDVPS  Y11, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCMPPS     $0x03, Y10, Y6, Y9
-	VADDPS     Y10, Y6, Y11
-	VMAXPS     Y10, Y6, Y12
-	VMAXPS     Y6, Y10, Y6
-	VPAND      Y6, Y12, Y6
-	VBLENDVPS  Y9, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    192(R8), Y9
-	VMOVUPS    224(R8), Y10
-	VCMPPS     $0x03, Y9, Y7, Y11
-	VADDPS     Y9, Y7, Y12
-	VMAXPS     Y9, Y7, Y13
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y13, Y7
-	VBLENDVPS  Y11, Y12, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y10, Y8, Y9
-	VADDPS     Y10, Y8, Y11
-	VMAXPS     Y10, Y8, Y12
-	VMAXPS     Y8, Y10, Y8
-	VPAND      Y8, Y12, Y8
-	VBLENDVPS  Y9, Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VMOVUPS   (R8), Y9
+	VMOVUPS   32(R8), Y10
+	VCMPPS    $0x03, Y9, Y1, Y11
+	VADDPS    Y9, Y1, Y12
+	VMAXPS    Y9, Y1, Y13
+	VMAXPS    Y1, Y9, Y1
+	VPAND     Y1, Y13, Y1
+	VBLENDVPS Y11, Y12, Y1, Y1
+	VCMPPS    $0x03, Y10, Y2, Y9
+	VADDPS    Y10, Y2, Y11
+	VMAXPS    Y10, Y2, Y12
+	VMAXPS    Y2, Y10, Y2
+	VPAND     Y2, Y12, Y2
+	VBLENDVPS Y9, Y11, Y2, Y2
+	VMOVUPS   64(R8), Y9
+	VMOVUPS   96(R8), Y10
+	VCMPPS    $0x03, Y9, Y3, Y11
+	VADDPS    Y9, Y3, Y12
+	VMAXPS    Y9, Y3, Y13
+	VMAXPS    Y3, Y9, Y3
+	VPAND     Y3, Y13, Y3
+	VBLENDVPS Y11, Y12, Y3, Y3
+	VCMPPS    $0x03, Y10, Y4, Y9
+	VADDPS    Y10, Y4, Y11
+	VMAXPS    Y10, Y4, Y12
+	VMAXPS    Y4, Y10, Y4
+	VPAND     Y4, Y12, Y4
+	VBLENDVPS Y9, Y11, Y4, Y4
+	VMOVUPS   128(R8), Y9
+	VMOVUPS   160(R8), Y10
+	VCMPPS    $0x03, Y9, Y5, Y11
+	VADDPS    Y9, Y5, Y12
+	VMAXPS    Y9, Y5, Y13
+	VMAXPS    Y5, Y9, Y5
+	VPAND     Y5, Y13, Y5
+	VBLENDVPS Y11, Y12, Y5, Y5
+	VCMPPS    $0x03, Y10, Y6, Y9
+	VADDPS    Y10, Y6, Y11
+	VMAXPS    Y10, Y6, Y12
+	VMAXPS    Y6, Y10, Y6
+	VPAND     Y6, Y12, Y6
+	VBLENDVPS Y9, Y11, Y6, Y6
+	VMOVUPS   192(R8), Y9
+	VMOVUPS   224(R8), Y10
+	VCMPPS    $0x03, Y9, Y7, Y11
+	VADDPS    Y9, Y7, Y12
+	VMAXPS    Y9, Y7, Y13
+	VMAXPS    Y7, Y9, Y7
+	VPAND     Y7, Y13, Y7
+	VBLENDVPS Y11, Y12, Y7, Y7
+	VCMPPS    $0x03, Y10, Y8, Y9
+	VADDPS    Y10, Y8, Y11
+	VMAXPS    Y10, Y8, Y12
+	VMAXPS    Y8, Y10, Y8
+	VPAND     Y8, Y12, Y8
+	VBLENDVPS Y9, Y11, Y8, Y8
+	ADDQ      $+256, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	TESTQ      DI, DI
@@ -74695,7 +73188,6 @@ rest:
 	VMAXPS     Y1, Y10, Y1
 	VPAND      Y1, Y12, Y1
 	VBLENDVPS  Y9, Y11, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74714,7 +73206,6 @@ rest:
 	VMAXPS     Y2, Y10, Y2
 	VPAND      Y2, Y12, Y2
 	VBLENDVPS  Y9, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74733,7 +73224,6 @@ rest:
 	VMAXPS     Y3, Y10, Y3
 	VPAND      Y3, Y12, Y3
 	VBLENDVPS  Y9, Y11, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74752,7 +73242,6 @@ rest:
 	VMAXPS     Y4, Y10, Y4
 	VPAND      Y4, Y12, Y4
 	VBLENDVPS  Y9, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74771,7 +73260,6 @@ rest:
 	VMAXPS     Y5, Y10, Y5
 	VPAND      Y5, Y12, Y5
 	VBLENDVPS  Y9, Y11, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74790,7 +73278,6 @@ rest:
 	VMAXPS     Y6, Y10, Y6
 	VPAND      Y6, Y12, Y6
 	VBLENDVPS  Y9, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74809,7 +73296,6 @@ rest:
 	VMAXPS     Y7, Y10, Y7
 	VPAND      Y7, Y12, Y7
 	VBLENDVPS  Y9, Y11, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74828,7 +73314,6 @@ rest:
 	VMAXPS     Y8, Y10, Y8
 	VPAND      Y8, Y12, Y8
 	VBLENDVPS  Y9, Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
 	SUBQ       $+8, DI
 
 fold:
@@ -74912,7 +73397,7 @@ done:
 	RET
 
 // func leastF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·leastF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -74924,71 +73409,58 @@ TEXT ·leastF32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_7f800000<>+0(SB), Y5
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPS     Y8, Y0, Y10
-	VMINPS     Y0, Y8, Y0
-	VPOR       Y0, Y10, Y0
-	VMOVAPS    Y0, Y0
-	VMINPS     Y9, Y1, Y8
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y8, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPS     Y8, Y2, Y10
-	VMINPS     Y2, Y8, Y2
-	VPOR       Y2, Y10, Y2
-	VMOVAPS    Y2, Y2
-	VMINPS     Y9, Y3, Y8
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y8, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPS     Y8, Y4, Y10
-	VMINPS     Y4, Y8, Y4
-	VPOR       Y4, Y10, Y4
-	VMOVAPS    Y4, Y4
-	VMINPS     Y9, Y5, Y8
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y8, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPS     Y8, Y6, Y10
-	VMINPS     Y6, Y8, Y6
-	VPOR       Y6, Y10, Y6
-	VMOVAPS    Y6, Y6
-	VMINPS     Y9, Y7, Y8
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y8, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        usual_many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPS  Y8, Y0, Y10
+	VMINPS  Y0, Y8, Y0
+	VPOR    Y0, Y10, Y0
+	VMINPS  Y9, Y1, Y8
+	VMINPS  Y1, Y9, Y1
+	VPOR    Y1, Y8, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPS  Y8, Y2, Y10
+	VMINPS  Y2, Y8, Y2
+	VPOR    Y2, Y10, Y2
+	VMINPS  Y9, Y3, Y8
+	VMINPS  Y3, Y9, Y3
+	VPOR    Y3, Y8, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPS  Y8, Y4, Y10
+	VMINPS  Y4, Y8, Y4
+	VPOR    Y4, Y10, Y4
+	VMINPS  Y9, Y5, Y8
+	VMINPS  Y5, Y9, Y5
+	VPOR    Y5, Y8, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPS  Y8, Y6, Y10
+	VMINPS  Y6, Y8, Y6
+	VPOR    Y6, Y10, Y6
+	VMINPS  Y9, Y7, Y8
+	VMINPS  Y7, Y9, Y7
+	VPOR    Y7, Y8, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      AX, AX
@@ -75008,7 +73480,6 @@ usual_rest:
 	VMINPS     Y9, Y0, Y8
 	VMINPS     Y0, Y9, Y0
 	VPOR       Y0, Y8, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75027,7 +73498,6 @@ usual_rest:
 	VMINPS     Y9, Y1, Y8
 	VMINPS     Y1, Y9, Y1
 	VPOR       Y1, Y8, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75046,7 +73516,6 @@ usual_rest:
 	VMINPS     Y9, Y2, Y8
 	VMINPS     Y2, Y9, Y2
 	VPOR       Y2, Y8, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75065,7 +73534,6 @@ usual_rest:
 	VMINPS     Y9, Y3, Y8
 	VMINPS     Y3, Y9, Y3
 	VPOR       Y3, Y8, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75084,7 +73552,6 @@ usual_rest:
 	VMINPS     Y9, Y4, Y8
 	VMINPS     Y4, Y9, Y4
 	VPOR       Y4, Y8, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75103,7 +73570,6 @@ usual_rest:
 	VMINPS     Y9, Y5, Y8
 	VMINPS     Y5, Y9, Y5
 	VPOR       Y5, Y8, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75122,7 +73588,6 @@ usual_rest:
 	VMINPS     Y9, Y6, Y8
 	VMINPS     Y6, Y9, Y6
 	VPOR       Y6, Y8, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75141,7 +73606,6 @@ usual_rest:
 	VMINPS     Y9, Y7, Y8
 	VMINPS     Y7, Y9, Y7
 	VPOR       Y7, Y8, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 usual_fold:
@@ -75193,83 +73657,70 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y5
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VCMPPS     $0x03, Y8, Y0, Y10
-	VADDPS     Y8, Y0, Y11
-	VMINPS     Y8, Y0, Y12
-	VMINPS     Y0, Y8, Y0
-	VPOR       Y0, Y12, Y0
-	VBLENDVPS  Y10, Y11, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VCMPPS     $0x03, Y9, Y1, Y8
-	VADDPS     Y9, Y1, Y10
-	VMINPS     Y9, Y1, Y11
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y11, Y1
-	VBLENDVPS  Y8, Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VCMPPS     $0x03, Y8, Y2, Y10
-	VADDPS     Y8, Y2, Y11
-	VMINPS     Y8, Y2, Y12
-	VMINPS     Y2, Y8, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y9, Y3, Y8
-	VADDPS     Y9, Y3, Y10
-	VMINPS     Y9, Y3, Y11
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y11, Y3
-	VBLENDVPS  Y8, Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VCMPPS     $0x03, Y8, Y4, Y10
-	VADDPS     Y8, Y4, Y11
-	VMINPS     Y8, Y4, Y12
-	VMINPS     Y4, Y8, Y4
-	VPOR       Y4, Y12, Y4
-	VBLENDVPS  Y10, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y9, Y5, Y8
-	VADDPS     Y9, Y5, Y10
-	VMINPS     Y9, Y5, Y11
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y11, Y5
-	VBLENDVPS  Y8, Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VCMPPS     $0x03, Y8, Y6, Y10
-	VADDPS     Y8, Y6, Y11
-	VMINPS     Y8, Y6, Y12
-	VMINPS     Y6, Y8, Y6
-	VPOR       Y6, Y12, Y6
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y9, Y7, Y8
-	VADDPS     Y9, Y7, Y10
-	VMINPS     Y9, Y7, Y11
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y11, Y7
-	VBLENDVPS  Y8, Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS   (CX), Y8
+	VMOVUPS   32(CX), Y9
+	VCMPPS    $0x03, Y8, Y0, Y10
+	VADDPS    Y8, Y0, Y11
+	VMINPS    Y8, Y0, Y12
+	VMINPS    Y0, Y8, Y0
+	VPOR      Y0, Y12, Y0
+	VBLENDVPS Y10, Y11, Y0, Y0
+	VCMPPS    $0x03, Y9, Y1, Y8
+	VADDPS    Y9, Y1, Y10
+	VMINPS    Y9, Y1, Y11
+	VMINPS    Y1, Y9, Y1
+	VPOR      Y1, Y11, Y1
+	VBLENDVPS Y8, Y10, Y1, Y1
+	VMOVUPS   64(CX), Y8
+	VMOVUPS   96(CX), Y9
+	VCMPPS    $0x03, Y8, Y2, Y10
+	VADDPS    Y8, Y2, Y11
+	VMINPS    Y8, Y2, Y12
+	VMINPS    Y2, Y8, Y2
+	VPOR      Y2, Y12, Y2
+	VBLENDVPS Y10, Y11, Y2, Y2
+	VCMPPS    $0x03, Y9, Y3, Y8
+	VADDPS    Y9, Y3, Y10
+	VMINPS    Y9, Y3, Y11
+	VMINPS    Y3, Y9, Y3
+	VPOR      Y3, Y11, Y3
+	VBLENDVPS Y8, Y10, Y3, Y3
+	VMOVUPS   128(CX), Y8
+	VMOVUPS   160(CX), Y9
+	VCMPPS    $0x03, Y8, Y4, Y10
+	VADDPS    Y8, Y4, Y11
+	VMINPS    Y8, Y4, Y12
+	VMINPS    Y4, Y8, Y4
+	VPOR      Y4, Y12, Y4
+	VBLENDVPS Y10, Y11, Y4, Y4
+	VCMPPS    $0x03, Y9, Y5, Y8
+	VADDPS    Y9, Y5, Y10
+	VMINPS    Y9, Y5, Y11
+	VMINPS    Y5, Y9, Y5
+	VPOR      Y5, Y11, Y5
+	VBLENDVPS Y8, Y10, Y5, Y5
+	VMOVUPS   192(CX), Y8
+	VMOVUPS   224(CX), Y9
+	VCMPPS    $0x03, Y8, Y6, Y10
+	VADDPS    Y8, Y6, Y11
+	VMINPS    Y8, Y6, Y12
+	VMINPS    Y6, Y8, Y6
+	VPOR      Y6, Y12, Y6
+	VBLENDVPS Y10, Y11, Y6, Y6
+	VCMPPS    $0x03, Y9, Y7, Y8
+	VADDPS    Y9, Y7, Y10
+	VMINPS    Y9, Y7, Y11
+	VMINPS    Y7, Y9, Y7
+	VPOR      Y7, Y11, Y7
+	VBLENDVPS Y8, Y10, Y7, Y7
+	ADDQ      $+256, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	TESTQ      AX, AX
@@ -75289,7 +73740,6 @@ rest:
 	VMINPS     Y0, Y9, Y0
 	VPOR       Y0, Y11, Y0
 	VBLENDVPS  Y8, Y10, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75308,7 +73758,6 @@ rest:
 	VMINPS     Y1, Y9, Y1
 	VPOR       Y1, Y11, Y1
 	VBLENDVPS  Y8, Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75327,7 +73776,6 @@ rest:
 	VMINPS     Y2, Y9, Y2
 	VPOR       Y2, Y11, Y2
 	VBLENDVPS  Y8, Y10, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75346,7 +73794,6 @@ rest:
 	VMINPS     Y3, Y9, Y3
 	VPOR       Y3, Y11, Y3
 	VBLENDVPS  Y8, Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75365,7 +73812,6 @@ rest:
 	VMINPS     Y4, Y9, Y4
 	VPOR       Y4, Y11, Y4
 	VBLENDVPS  Y8, Y10, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75384,7 +73830,6 @@ rest:
 	VMINPS     Y5, Y9, Y5
 	VPOR       Y5, Y11, Y5
 	VBLENDVPS  Y8, Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75403,7 +73848,6 @@ rest:
 	VMINPS     Y6, Y9, Y6
 	VPOR       Y6, Y11, Y6
 	VBLENDVPS  Y8, Y10, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75422,7 +73866,6 @@ rest:
 	VMINPS     Y7, Y9, Y7
 	VPOR       Y7, Y11, Y7
 	VBLENDVPS  Y8, Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -75497,16 +73940,16 @@ done:
 	RET
 
 // func leastRowsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·leastRowsF32AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x02, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -75519,71 +73962,58 @@ row:
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
 	VMOVUPS all32_7f800000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPS    (R8), Y9
-	VMOVUPS    32(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y9, Y1, Y11
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y11, Y1
-	VMOVAPS    Y1, Y1
-	VMINPS     Y10, Y2, Y9
-	VMINPS     Y2, Y10, Y2
-	VPOR       Y2, Y9, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    64(R8), Y9
-	VMOVUPS    96(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y9, Y3, Y11
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y11, Y3
-	VMOVAPS    Y3, Y3
-	VMINPS     Y10, Y4, Y9
-	VMINPS     Y4, Y10, Y4
-	VPOR       Y4, Y9, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    128(R8), Y9
-	VMOVUPS    160(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y9, Y5, Y11
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y11, Y5
-	VMOVAPS    Y5, Y5
-	VMINPS     Y10, Y6, Y9
-	VMINPS     Y6, Y10, Y6
-	VPOR       Y6, Y9, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    192(R8), Y9
-	VMOVUPS    224(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y9, Y7, Y11
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y11, Y7
-	VMOVAPS    Y7, Y7
-	VMINPS     Y10, Y8, Y9
-	VMINPS     Y8, Y10, Y8
-	VPOR       Y8, Y9, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        usual_many
+	VMOVUPS (R8), Y9
+	VMOVUPS 32(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPS  Y9, Y1, Y11
+	VMINPS  Y1, Y9, Y1
+	VPOR    Y1, Y11, Y1
+	VMINPS  Y10, Y2, Y9
+	VMINPS  Y2, Y10, Y2
+	VPOR    Y2, Y9, Y2
+	VMOVUPS 64(R8), Y9
+	VMOVUPS 96(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPS  Y9, Y3, Y11
+	VMINPS  Y3, Y9, Y3
+	VPOR    Y3, Y11, Y3
+	VMINPS  Y10, Y4, Y9
+	VMINPS  Y4, Y10, Y4
+	VPOR    Y4, Y9, Y4
+	VMOVUPS 128(R8), Y9
+	VMOVUPS 160(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPS  Y9, Y5, Y11
+	VMINPS  Y5, Y9, Y5
+	VPOR    Y5, Y11, Y5
+	VMINPS  Y10, Y6, Y9
+	VMINPS  Y6, Y10, Y6
+	VPOR    Y6, Y9, Y6
+	VMOVUPS 192(R8), Y9
+	VMOVUPS 224(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPS  Y9, Y7, Y11
+	VMINPS  Y7, Y9, Y7
+	VPOR    Y7, Y11, Y7
+	VMINPS  Y10, Y8, Y9
+	VMINPS  Y8, Y10, Y8
+	VPOR    Y8, Y9, Y8
+	ADDQ    $+256, R8
+	SUBQ    $+64, DI
+	CMPQ    DI, $+64
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      DI, DI
@@ -75603,7 +74033,6 @@ usual_rest:
 	VMINPS     Y10, Y1, Y9
 	VMINPS     Y1, Y10, Y1
 	VPOR       Y1, Y9, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75622,7 +74051,6 @@ usual_rest:
 	VMINPS     Y10, Y2, Y9
 	VMINPS     Y2, Y10, Y2
 	VPOR       Y2, Y9, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75641,7 +74069,6 @@ usual_rest:
 	VMINPS     Y10, Y3, Y9
 	VMINPS     Y3, Y10, Y3
 	VPOR       Y3, Y9, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75660,7 +74087,6 @@ usual_rest:
 	VMINPS     Y10, Y4, Y9
 	VMINPS     Y4, Y10, Y4
 	VPOR       Y4, Y9, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75679,7 +74105,6 @@ usual_rest:
 	VMINPS     Y10, Y5, Y9
 	VMINPS     Y5, Y10, Y5
 	VPOR       Y5, Y9, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75698,7 +74123,6 @@ usual_rest:
 	VMINPS     Y10, Y6, Y9
 	VMINPS     Y6, Y10, Y6
 	VPOR       Y6, Y9, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75717,7 +74141,6 @@ usual_rest:
 	VMINPS     Y10, Y7, Y9
 	VMINPS     Y7, Y10, Y7
 	VPOR       Y7, Y9, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75736,7 +74159,6 @@ usual_rest:
 	VMINPS     Y10, Y8, Y9
 	VMINPS     Y8, Y10, Y8
 	VPOR       Y8, Y9, Y8
-	VMOVAPS    Y8, Y8
 	SUBQ       $+8, DI
 
 usual_fold:
@@ -75797,83 +74219,70 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
 	VMOVUPS all32_7f800000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPS    (R8), Y9
-	VMOVUPS    32(R8), Y10
-	VCMPPS     $0x03, Y9, Y1, Y11
-	VADDPS     Y9, Y1, Y12
-	VMINPS     Y9, Y1, Y13
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y13, Y1
-	VBLENDVPS  Y11, Y12, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y10, Y2, Y9
-	VADDPS     Y10, Y2, Y11
-	VMINPS     Y10, Y2, Y12
-	VMINPS     Y2, Y10, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPS  Y9, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    64(R8), Y9
-	VMOVUPS    96(R8), Y10
-	VCMPPS     $0x03, Y9, Y3, Y11
-	VADDPS     Y9, Y3, Y12
-	VMINPS     Y9, Y3, Y13
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y13, Y3
-	VBLENDVPS  Y11, Y12, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y10, Y4, Y9
-	VADDPS     Y10, Y4, Y11
-	VMINPS     Y10, Y4, Y12
-	VMINPS     Y4, Y10, Y4
-	VPOR       Y4, Y12, Y4
-	VBLENDVPS  Y9, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    128(R8), Y9
-	VMOVUPS    160(R8), Y10
-	VCMPPS     $0x03, Y9, Y5, Y11
-	VADDPS     Y9, Y5, Y12
-	VMINPS     Y9, Y5, Y13
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y13, Y5
-	VBLENDVPS  Y11, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCMPPS     $0x03, Y10, Y6, Y9
-	VADDPS     Y10, Y6, Y11
-	VMINPS     Y10, Y6, Y12
-	VMINPS     Y6, Y10, Y6
-	VPOR       Y6, Y12, Y6
-	VBLENDVPS  Y9, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    192(R8), Y9
-	VMOVUPS    224(R8), Y10
-	VCMPPS     $0x03, Y9, Y7, Y11
-	VADDPS     Y9, Y7, Y12
-	VMINPS     Y9, Y7, Y13
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y13, Y7
-	VBLENDVPS  Y11, Y12, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y10, Y8, Y9
-	VADDPS     Y10, Y8, Y11
-	VMINPS     Y10, Y8, Y12
-	VMINPS     Y8, Y10, Y8
-	VPOR       Y8, Y12, Y8
-	VBLENDVPS  Y9, Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VMOVUPS   (R8), Y9
+	VMOVUPS   32(R8), Y10
+	VCMPPS    $0x03, Y9, Y1, Y11
+	VADDPS    Y9, Y1, Y12
+	VMINPS    Y9, Y1, Y13
+	VMINPS    Y1, Y9, Y1
+	VPOR      Y1, Y13, Y1
+	VBLENDVPS Y11, Y12, Y1, Y1
+	VCMPPS    $0x03, Y10, Y2, Y9
+	VADDPS    Y10, Y2, Y11
+	VMINPS    Y10, Y2, Y12
+	VMINPS    Y2, Y10, Y2
+	VPOR      Y2, Y12, Y2
+	VBLENDVPS Y9, Y11, Y2, Y2
+	VMOVUPS   64(R8), Y9
+	VMOVUPS   96(R8), Y10
+	VCMPPS    $0x03, Y9, Y3, Y11
+	VADDPS    Y9, Y3, Y12
+	VMINPS    Y9, Y3, Y13
+	VMINPS    Y3, Y9, Y3
+	VPOR      Y3, Y13, Y3
+	VBLENDVPS Y11, Y12, Y3, Y3
+	VCMPPS    $0x03, Y10, Y4, Y9
+	VADDPS    Y10, Y4, Y11
+	VMINPS    Y10, Y4, Y12
+	VMINPS    Y4, Y10, Y4
+	VPOR      Y4, Y12, Y4
+	VBLENDVPS Y9, Y11, Y4, Y4
+	VMOVUPS   128(R8), Y9
+	VMOVUPS   160(R8), Y10
+	VCMPPS    $0x03, Y9, Y5, Y11
+	VADDPS    Y9, Y5, Y12
+	VMINPS    Y9, Y5, Y13
+	VMINPS    Y5, Y9, Y5
+	VPOR      Y5, Y13, Y5
+	VBLENDVPS Y11, Y12, Y5, Y5
+	VCMPPS    $0x03, Y10, Y6, Y9
+	VADDPS    Y10, Y6, Y11
+	VMINPS    Y10, Y6, Y12
+	VMINPS    Y6, Y10, Y6
+	VPOR      Y6, Y12, Y6
+	VBLENDVPS Y9, Y11, Y6, Y6
+	VMOVUPS   192(R8), Y9
+	VMOVUPS   224(R8), Y10
+	VCMPPS    $0x03, Y9, Y7, Y11
+	VADDPS    Y9, Y7, Y12
+	VMINPS    Y9, Y7, Y13
+	VMINPS    Y7, Y9, Y7
+	VPOR      Y7, Y13, Y7
+	VBLENDVPS Y11, Y12, Y7, Y7
+	VCMPPS    $0x03, Y10, Y8, Y9
+	VADDPS    Y10, Y8, Y11
+	VMINPS    Y10, Y8, Y12
+	VMINPS    Y8, Y10, Y8
+	VPOR      Y8, Y12, Y8
+	VBLENDVPS Y9, Y11, Y8, Y8
+	ADDQ      $+256, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	TESTQ      DI, DI
@@ -75893,7 +74302,6 @@ rest:
 	VMINPS     Y1, Y10, Y1
 	VPOR       Y1, Y12, Y1
 	VBLENDVPS  Y9, Y11, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -75912,7 +74320,6 @@ rest:
 	VMINPS     Y2, Y10, Y2
 	VPOR       Y2, Y12, Y2
 	VBLENDVPS  Y9, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -75931,7 +74338,6 @@ rest:
 	VMINPS     Y3, Y10, Y3
 	VPOR       Y3, Y12, Y3
 	VBLENDVPS  Y9, Y11, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -75950,7 +74356,6 @@ rest:
 	VMINPS     Y4, Y10, Y4
 	VPOR       Y4, Y12, Y4
 	VBLENDVPS  Y9, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -75969,7 +74374,6 @@ rest:
 	VMINPS     Y5, Y10, Y5
 	VPOR       Y5, Y12, Y5
 	VBLENDVPS  Y9, Y11, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -75988,7 +74392,6 @@ rest:
 	VMINPS     Y6, Y10, Y6
 	VPOR       Y6, Y12, Y6
 	VBLENDVPS  Y9, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76007,7 +74410,6 @@ rest:
 	VMINPS     Y7, Y10, Y7
 	VPOR       Y7, Y12, Y7
 	VBLENDVPS  Y9, Y11, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76026,7 +74428,6 @@ rest:
 	VMINPS     Y8, Y10, Y8
 	VPOR       Y8, Y12, Y8
 	VBLENDVPS  Y9, Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
 	SUBQ       $+8, DI
 
 fold:
@@ -76110,7 +74511,7 @@ done:
 	RET
 
 // func sumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV, MMX+
+// Requires: AVX, CMOV
 TEXT ·sumF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -76122,43 +74523,22 @@ TEXT ·sumF64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_0<>+0(SB), Y5
 	VMOVUPD all64_0<>+0(SB), Y6
 	VMOVUPD all64_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VADDPD     Y8, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VADDPD     Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VADDPD     Y8, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VADDPD     Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VADDPD     Y8, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VADDPD     Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VADDPD     Y8, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VADDPD     Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VADDPD (CX), Y0, Y0
+	VADDPD 32(CX), Y1, Y1
+	VADDPD 64(CX), Y2, Y2
+	VADDPD 96(CX), Y3, Y3
+	VADDPD 128(CX), Y4, Y4
+	VADDPD 160(CX), Y5, Y5
+	VADDPD 192(CX), Y6, Y6
+	VADDPD 224(CX), Y7, Y7
+	ADDQ   $+256, CX
+	SUBQ   $+32, AX
+	CMPQ   AX, $+32
+	JGE    many
 
 rest:
 	TESTQ      AX, AX
@@ -76173,7 +74553,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76187,7 +74566,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76201,7 +74579,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76215,7 +74592,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76229,7 +74605,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76243,7 +74618,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76257,7 +74631,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76271,7 +74644,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -76292,16 +74664,100 @@ fold:
 	RET
 
 // func sumRowsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·sumRowsF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSD (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x03, SI
+	MOVQ  n+0(FP), AX
+	MOVQ  a+16(FP), CX
+	MOVQ  d+8(FP), DX
+	MOVQ  c+32(FP), BX
+	MOVQ  AX, SI
+	SHLQ  $0x03, SI
+	TESTQ $+31, AX
+	JNZ   single
+	LEAQ  -8(BX), DI
+
+pair:
+	CMPQ    DX, DI
+	JG      odd
+	VMOVUPD all64_0<>+0(SB), Y0
+	VMOVUPD all64_0<>+0(SB), Y1
+	VMOVUPD all64_0<>+0(SB), Y2
+	VMOVUPD all64_0<>+0(SB), Y3
+	VMOVUPD all64_0<>+0(SB), Y4
+	VMOVUPD all64_0<>+0(SB), Y5
+	VMOVUPD all64_0<>+0(SB), Y6
+	VMOVUPD all64_0<>+0(SB), Y7
+	VMOVUPD all64_0<>+0(SB), Y8
+	VMOVUPD all64_0<>+0(SB), Y9
+	VMOVUPD all64_0<>+0(SB), Y10
+	VMOVUPD all64_0<>+0(SB), Y11
+	VMOVUPD all64_0<>+0(SB), Y12
+	VMOVUPD all64_0<>+0(SB), Y13
+	VMOVUPD all64_0<>+0(SB), Y14
+	VMOVUPD all64_0<>+0(SB), Y15
+	MOVQ    AX, R8
+
+both:
+	VADDPD       (CX), Y0, Y0
+	VADDPD       32(CX), Y1, Y1
+	VADDPD       64(CX), Y2, Y2
+	VADDPD       96(CX), Y3, Y3
+	VADDPD       128(CX), Y4, Y4
+	VADDPD       160(CX), Y5, Y5
+	VADDPD       192(CX), Y6, Y6
+	VADDPD       224(CX), Y7, Y7
+	VADDPD       (CX)(SI*1), Y8, Y8
+	VADDPD       32(CX)(SI*1), Y9, Y9
+	VADDPD       64(CX)(SI*1), Y10, Y10
+	VADDPD       96(CX)(SI*1), Y11, Y11
+	VADDPD       128(CX)(SI*1), Y12, Y12
+	VADDPD       160(CX)(SI*1), Y13, Y13
+	VADDPD       192(CX)(SI*1), Y14, Y14
+	VADDPD       224(CX)(SI*1), Y15, Y15
+	ADDQ         $+256, CX
+	SUBQ         $+32, R8
+	JNZ          both
+	ADDQ         SI, CX
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y7, Y3, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VPERM2F128   $0x01, Y0, Y0, Y1
+	VADDPD       Y1, Y0, Y0
+	VPERMILPD    $0x55, Y0, Y1
+	VADDPD       Y1, Y0, Y0
+	MOVQ         b+24(FP), R8
+	VPBROADCASTQ (R8), Y1
+	VADDPD       Y0, Y1, Y0
+	VMOVSD       X0, (DX)
+	VADDPD       Y12, Y8, Y8
+	VADDPD       Y13, Y9, Y9
+	VADDPD       Y14, Y10, Y10
+	VADDPD       Y15, Y11, Y11
+	VADDPD       Y10, Y8, Y8
+	VADDPD       Y11, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VPERM2F128   $0x01, Y8, Y8, Y0
+	VADDPD       Y0, Y8, Y0
+	VPERMILPD    $0x55, Y0, Y1
+	VADDPD       Y1, Y0, Y0
+	MOVQ         b+24(FP), R8
+	VPBROADCASTQ (R8), Y1
+	VADDPD       Y0, Y1, Y0
+	VMOVSD       X0, 8(DX)
+	ADDQ         $+16, DX
+	JMP          pair
+
+odd:
+	CMPQ DX, BX
+	JG   done
+
+single:
+	MOVQ         b+24(FP), DI
+	VPBROADCASTQ (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -76314,43 +74770,22 @@ row:
 	VMOVUPD all64_0<>+0(SB), Y6
 	VMOVUPD all64_0<>+0(SB), Y7
 	VMOVUPD all64_0<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPD    (R8), Y9
-	VMOVUPD    32(R8), Y10
-	VADDPD     Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VADDPD     Y10, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    64(R8), Y9
-	VMOVUPD    96(R8), Y10
-	VADDPD     Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VADDPD     Y10, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMOVUPD    128(R8), Y9
-	VMOVUPD    160(R8), Y10
-	VADDPD     Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VADDPD     Y10, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VMOVUPD    192(R8), Y9
-	VMOVUPD    224(R8), Y10
-	VADDPD     Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
-	VADDPD     Y10, Y8, Y8
-	VMOVAPD    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+32, DI
-	CMPQ       DI, $+32
-	JGE        many
+	VADDPD (R8), Y1, Y1
+	VADDPD 32(R8), Y2, Y2
+	VADDPD 64(R8), Y3, Y3
+	VADDPD 96(R8), Y4, Y4
+	VADDPD 128(R8), Y5, Y5
+	VADDPD 160(R8), Y6, Y6
+	VADDPD 192(R8), Y7, Y7
+	VADDPD 224(R8), Y8, Y8
+	ADDQ   $+256, R8
+	SUBQ   $+32, DI
+	CMPQ   DI, $+32
+	JGE    many
 
 rest:
 	TESTQ      DI, DI
@@ -76365,7 +74800,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76379,7 +74813,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76393,7 +74826,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76407,7 +74839,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76421,7 +74852,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76435,7 +74865,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76449,7 +74878,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76463,7 +74891,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y8, Y8
-	VMOVAPD    Y8, Y8
 	SUBQ       $+4, DI
 
 fold:
@@ -76484,11 +74911,13 @@ fold:
 	ADDQ       SI, CX
 	CMPQ       DX, BX
 	JLE        row
+
+done:
 	VZEROUPPER
 	RET
 
 // func greatestF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greatestF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -76500,71 +74929,58 @@ TEXT ·greatestF64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y5
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPD     Y8, Y0, Y10
-	VMAXPD     Y0, Y8, Y0
-	VPAND      Y0, Y10, Y0
-	VMOVAPD    Y0, Y0
-	VMAXPD     Y9, Y1, Y8
-	VMAXPD     Y1, Y9, Y1
-	VPAND      Y1, Y8, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPD     Y8, Y2, Y10
-	VMAXPD     Y2, Y8, Y2
-	VPAND      Y2, Y10, Y2
-	VMOVAPD    Y2, Y2
-	VMAXPD     Y9, Y3, Y8
-	VMAXPD     Y3, Y9, Y3
-	VPAND      Y3, Y8, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPD     Y8, Y4, Y10
-	VMAXPD     Y4, Y8, Y4
-	VPAND      Y4, Y10, Y4
-	VMOVAPD    Y4, Y4
-	VMAXPD     Y9, Y5, Y8
-	VMAXPD     Y5, Y9, Y5
-	VPAND      Y5, Y8, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPD     Y8, Y6, Y10
-	VMAXPD     Y6, Y8, Y6
-	VPAND      Y6, Y10, Y6
-	VMOVAPD    Y6, Y6
-	VMAXPD     Y9, Y7, Y8
-	VMAXPD     Y7, Y9, Y7
-	VPAND      Y7, Y8, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        usual_many
+	VMOVUPD (CX), Y8
+	VMOVUPD 32(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPD  Y8, Y0, Y10
+	VMAXPD  Y0, Y8, Y0
+	VPAND   Y0, Y10, Y0
+	VMAXPD  Y9, Y1, Y8
+	VMAXPD  Y1, Y9, Y1
+	VPAND   Y1, Y8, Y1
+	VMOVUPD 64(CX), Y8
+	VMOVUPD 96(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPD  Y8, Y2, Y10
+	VMAXPD  Y2, Y8, Y2
+	VPAND   Y2, Y10, Y2
+	VMAXPD  Y9, Y3, Y8
+	VMAXPD  Y3, Y9, Y3
+	VPAND   Y3, Y8, Y3
+	VMOVUPD 128(CX), Y8
+	VMOVUPD 160(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPD  Y8, Y4, Y10
+	VMAXPD  Y4, Y8, Y4
+	VPAND   Y4, Y10, Y4
+	VMAXPD  Y9, Y5, Y8
+	VMAXPD  Y5, Y9, Y5
+	VPAND   Y5, Y8, Y5
+	VMOVUPD 192(CX), Y8
+	VMOVUPD 224(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPD  Y8, Y6, Y10
+	VMAXPD  Y6, Y8, Y6
+	VPAND   Y6, Y10, Y6
+	VMAXPD  Y9, Y7, Y8
+	VMAXPD  Y7, Y9, Y7
+	VPAND   Y7, Y8, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      AX, AX
@@ -76584,7 +75000,6 @@ usual_rest:
 	VMAXPD     Y9, Y0, Y8
 	VMAXPD     Y0, Y9, Y0
 	VPAND      Y0, Y8, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76603,7 +75018,6 @@ usual_rest:
 	VMAXPD     Y9, Y1, Y8
 	VMAXPD     Y1, Y9, Y1
 	VPAND      Y1, Y8, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76622,7 +75036,6 @@ usual_rest:
 	VMAXPD     Y9, Y2, Y8
 	VMAXPD     Y2, Y9, Y2
 	VPAND      Y2, Y8, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76641,7 +75054,6 @@ usual_rest:
 	VMAXPD     Y9, Y3, Y8
 	VMAXPD     Y3, Y9, Y3
 	VPAND      Y3, Y8, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76660,7 +75072,6 @@ usual_rest:
 	VMAXPD     Y9, Y4, Y8
 	VMAXPD     Y4, Y9, Y4
 	VPAND      Y4, Y8, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76679,7 +75090,6 @@ usual_rest:
 	VMAXPD     Y9, Y5, Y8
 	VMAXPD     Y5, Y9, Y5
 	VPAND      Y5, Y8, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76698,7 +75108,6 @@ usual_rest:
 	VMAXPD     Y9, Y6, Y8
 	VMAXPD     Y6, Y9, Y6
 	VPAND      Y6, Y8, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76717,7 +75126,6 @@ usual_rest:
 	VMAXPD     Y9, Y7, Y8
 	VMAXPD     Y7, Y9, Y7
 	VPAND      Y7, Y8, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 usual_fold:
@@ -76765,83 +75173,70 @@ nan:
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y5
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VCMPPD     $0x03, Y8, Y0, Y10
-	VADDPD     Y8, Y0, Y11
-	VMAXPD     Y8, Y0, Y12
-	VMAXPD     Y0, Y8, Y0
-	VPAND      Y0, Y12, Y0
-	VBLENDVPD  Y10, Y11, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VCMPPD     $0x03, Y9, Y1, Y8
-	VADDPD     Y9, Y1, Y10
-	VMAXPD     Y9, Y1, Y11
-	VMAXPD     Y1, Y9, Y1
-	VPAND      Y1, Y11, Y1
-	VBLENDVPD  Y8, Y10, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VCMPPD     $0x03, Y8, Y2, Y10
-	VADDPD     Y8, Y2, Y11
-	VMAXPD     Y8, Y2, Y12
-	VMAXPD     Y2, Y8, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPD  Y10, Y11, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VCMPPD     $0x03, Y9, Y3, Y8
-	VADDPD     Y9, Y3, Y10
-	VMAXPD     Y9, Y3, Y11
-	VMAXPD     Y3, Y9, Y3
-	VPAND      Y3, Y11, Y3
-	VBLENDVPD  Y8, Y10, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VCMPPD     $0x03, Y8, Y4, Y10
-	VADDPD     Y8, Y4, Y11
-	VMAXPD     Y8, Y4, Y12
-	VMAXPD     Y4, Y8, Y4
-	VPAND      Y4, Y12, Y4
-	VBLENDVPD  Y10, Y11, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VCMPPD     $0x03, Y9, Y5, Y8
-	VADDPD     Y9, Y5, Y10
-	VMAXPD     Y9, Y5, Y11
-	VMAXPD     Y5, Y9, Y5
-	VPAND      Y5, Y11, Y5
-	VBLENDVPD  Y8, Y10, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VCMPPD     $0x03, Y8, Y6, Y10
-	VADDPD     Y8, Y6, Y11
-	VMAXPD     Y8, Y6, Y12
-	VMAXPD     Y6, Y8, Y6
-	VPAND      Y6, Y12, Y6
-	VBLENDVPD  Y10, Y11, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VCMPPD     $0x03, Y9, Y7, Y8
-	VADDPD     Y9, Y7, Y10
-	VMAXPD     Y9, Y7, Y11
-	VMAXPD     Y7, Y9, Y7
-	VPAND      Y7, Y11, Y7
-	VBLENDVPD  Y8, Y10, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VMOVUPD   (CX), Y8
+	VMOVUPD   32(CX), Y9
+	VCMPPD    $0x03, Y8, Y0, Y10
+	VADDPD    Y8, Y0, Y11
+	VMAXPD    Y8, Y0, Y12
+	VMAXPD    Y0, Y8, Y0
+	VPAND     Y0, Y12, Y0
+	VBLENDVPD Y10, Y11, Y0, Y0
+	VCMPPD    $0x03, Y9, Y1, Y8
+	VADDPD    Y9, Y1, Y10
+	VMAXPD    Y9, Y1, Y11
+	VMAXPD    Y1, Y9, Y1
+	VPAND     Y1, Y11, Y1
+	VBLENDVPD Y8, Y10, Y1, Y1
+	VMOVUPD   64(CX), Y8
+	VMOVUPD   96(CX), Y9
+	VCMPPD    $0x03, Y8, Y2, Y10
+	VADDPD    Y8, Y2, Y11
+	VMAXPD    Y8, Y2, Y12
+	VMAXPD    Y2, Y8, Y2
+	VPAND     Y2, Y12, Y2
+	VBLENDVPD Y10, Y11, Y2, Y2
+	VCMPPD    $0x03, Y9, Y3, Y8
+	VADDPD    Y9, Y3, Y10
+	VMAXPD    Y9, Y3, Y11
+	VMAXPD    Y3, Y9, Y3
+	VPAND     Y3, Y11, Y3
+	VBLENDVPD Y8, Y10, Y3, Y3
+	VMOVUPD   128(CX), Y8
+	VMOVUPD   160(CX), Y9
+	VCMPPD    $0x03, Y8, Y4, Y10
+	VADDPD    Y8, Y4, Y11
+	VMAXPD    Y8, Y4, Y12
+	VMAXPD    Y4, Y8, Y4
+	VPAND     Y4, Y12, Y4
+	VBLENDVPD Y10, Y11, Y4, Y4
+	VCMPPD    $0x03, Y9, Y5, Y8
+	VADDPD    Y9, Y5, Y10
+	VMAXPD    Y9, Y5, Y11
+	VMAXPD    Y5, Y9, Y5
+	VPAND     Y5, Y11, Y5
+	VBLENDVPD Y8, Y10, Y5, Y5
+	VMOVUPD   192(CX), Y8
+	VMOVUPD   224(CX), Y9
+	VCMPPD    $0x03, Y8, Y6, Y10
+	VADDPD    Y8, Y6, Y11
+	VMAXPD    Y8, Y6, Y12
+	VMAXPD    Y6, Y8, Y6
+	VPAND     Y6, Y12, Y6
+	VBLENDVPD Y10, Y11, Y6, Y6
+	VCMPPD    $0x03, Y9, Y7, Y8
+	VADDPD    Y9, Y7, Y10
+	VMAXPD    Y9, Y7, Y11
+	VMAXPD    Y7, Y9, Y7
+	VPAND     Y7, Y11, Y7
+	VBLENDVPD Y8, Y10, Y7, Y7
+	ADDQ      $+256, CX
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
 
 rest:
 	TESTQ      AX, AX
@@ -76861,7 +75256,6 @@ rest:
 	VMAXPD     Y0, Y9, Y0
 	VPAND      Y0, Y11, Y0
 	VBLENDVPD  Y8, Y10, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76880,7 +75274,6 @@ rest:
 	VMAXPD     Y1, Y9, Y1
 	VPAND      Y1, Y11, Y1
 	VBLENDVPD  Y8, Y10, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76899,7 +75292,6 @@ rest:
 	VMAXPD     Y2, Y9, Y2
 	VPAND      Y2, Y11, Y2
 	VBLENDVPD  Y8, Y10, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76918,7 +75310,6 @@ rest:
 	VMAXPD     Y3, Y9, Y3
 	VPAND      Y3, Y11, Y3
 	VBLENDVPD  Y8, Y10, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76937,7 +75328,6 @@ rest:
 	VMAXPD     Y4, Y9, Y4
 	VPAND      Y4, Y11, Y4
 	VBLENDVPD  Y8, Y10, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76956,7 +75346,6 @@ rest:
 	VMAXPD     Y5, Y9, Y5
 	VPAND      Y5, Y11, Y5
 	VBLENDVPD  Y8, Y10, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76975,7 +75364,6 @@ rest:
 	VMAXPD     Y6, Y9, Y6
 	VPAND      Y6, Y11, Y6
 	VBLENDVPD  Y8, Y10, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76994,7 +75382,6 @@ rest:
 	VMAXPD     Y7, Y9, Y7
 	VPAND      Y7, Y11, Y7
 	VBLENDVPD  Y8, Y10, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -77062,16 +75449,16 @@ done:
 	RET
 
 // func greatestRowsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greatestRowsF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSD (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x03, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTQ (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -77084,71 +75471,58 @@ row:
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y7
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+32
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPD    (R8), Y9
-	VMOVUPD    32(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPD     Y9, Y1, Y11
-	VMAXPD     Y1, Y9, Y1
-	VPAND      Y1, Y11, Y1
-	VMOVAPD    Y1, Y1
-	VMAXPD     Y10, Y2, Y9
-	VMAXPD     Y2, Y10, Y2
-	VPAND      Y2, Y9, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    64(R8), Y9
-	VMOVUPD    96(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPD     Y9, Y3, Y11
-	VMAXPD     Y3, Y9, Y3
-	VPAND      Y3, Y11, Y3
-	VMOVAPD    Y3, Y3
-	VMAXPD     Y10, Y4, Y9
-	VMAXPD     Y4, Y10, Y4
-	VPAND      Y4, Y9, Y4
-	VMOVAPD    Y4, Y4
-	VMOVUPD    128(R8), Y9
-	VMOVUPD    160(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPD     Y9, Y5, Y11
-	VMAXPD     Y5, Y9, Y5
-	VPAND      Y5, Y11, Y5
-	VMOVAPD    Y5, Y5
-	VMAXPD     Y10, Y6, Y9
-	VMAXPD     Y6, Y10, Y6
-	VPAND      Y6, Y9, Y6
-	VMOVAPD    Y6, Y6
-	VMOVUPD    192(R8), Y9
-	VMOVUPD    224(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPD     Y9, Y7, Y11
-	VMAXPD     Y7, Y9, Y7
-	VPAND      Y7, Y11, Y7
-	VMOVAPD    Y7, Y7
-	VMAXPD     Y10, Y8, Y9
-	VMAXPD     Y8, Y10, Y8
-	VPAND      Y8, Y9, Y8
-	VMOVAPD    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+32, DI
-	CMPQ       DI, $+32
-	JGE        usual_many
+	VMOVUPD (R8), Y9
+	VMOVUPD 32(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPD  Y9, Y1, Y11
+	VMAXPD  Y1, Y9, Y1
+	VPAND   Y1, Y11, Y1
+	VMAXPD  Y10, Y2, Y9
+	VMAXPD  Y2, Y10, Y2
+	VPAND   Y2, Y9, Y2
+	VMOVUPD 64(R8), Y9
+	VMOVUPD 96(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPD  Y9, Y3, Y11
+	VMAXPD  Y3, Y9, Y3
+	VPAND   Y3, Y11, Y3
+	VMAXPD  Y10, Y4, Y9
+	VMAXPD  Y4, Y10, Y4
+	VPAND   Y4, Y9, Y4
+	VMOVUPD 128(R8), Y9
+	VMOVUPD 160(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPD  Y9, Y5, Y11
+	VMAXPD  Y5, Y9, Y5
+	VPAND   Y5, Y11, Y5
+	VMAXPD  Y10, Y6, Y9
+	VMAXPD  Y6, Y10, Y6
+	VPAND   Y6, Y9, Y6
+	VMOVUPD 192(R8), Y9
+	VMOVUPD 224(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPD  Y9, Y7, Y11
+	VMAXPD  Y7, Y9, Y7
+	VPAND   Y7, Y11, Y7
+	VMAXPD  Y10, Y8, Y9
+	VMAXPD  Y8, Y10, Y8
+	VPAND   Y8, Y9, Y8
+	ADDQ    $+256, R8
+	SUBQ    $+32, DI
+	CMPQ    DI, $+32
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      DI, DI
@@ -77168,7 +75542,6 @@ usual_rest:
 	VMAXPD     Y10, Y1, Y9
 	VMAXPD     Y1, Y10, Y1
 	VPAND      Y1, Y9, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77187,7 +75560,6 @@ usual_rest:
 	VMAXPD     Y10, Y2, Y9
 	VMAXPD     Y2, Y10, Y2
 	VPAND      Y2, Y9, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77206,7 +75578,6 @@ usual_rest:
 	VMAXPD     Y10, Y3, Y9
 	VMAXPD     Y3, Y10, Y3
 	VPAND      Y3, Y9, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77225,7 +75596,6 @@ usual_rest:
 	VMAXPD     Y10, Y4, Y9
 	VMAXPD     Y4, Y10, Y4
 	VPAND      Y4, Y9, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77244,7 +75614,6 @@ usual_rest:
 	VMAXPD     Y10, Y5, Y9
 	VMAXPD     Y5, Y10, Y5
 	VPAND      Y5, Y9, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77263,7 +75632,6 @@ usual_rest:
 	VMAXPD     Y10, Y6, Y9
 	VMAXPD     Y6, Y10, Y6
 	VPAND      Y6, Y9, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77282,7 +75650,6 @@ usual_rest:
 	VMAXPD     Y10, Y7, Y9
 	VMAXPD     Y7, Y10, Y7
 	VPAND      Y7, Y9, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77301,7 +75668,6 @@ usual_rest:
 	VMAXPD     Y10, Y8, Y9
 	VMAXPD     Y8, Y10, Y8
 	VPAND      Y8, Y9, Y8
-	VMOVAPD    Y8, Y8
 	SUBQ       $+4, DI
 
 usual_fold:
@@ -77358,83 +75724,70 @@ nan:
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y7
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPD    (R8), Y9
-	VMOVUPD    32(R8), Y10
-	VCMPPD     $0x03, Y9, Y1, Y11
-	VADDPD     Y9, Y1, Y12
-	VMAXPD     Y9, Y1, Y13
-	VMAXPD     Y1, Y9, Y1
-	VPAND      Y1, Y13, Y1
-	VBLENDVPD  Y11, Y12, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VCMPPD     $0x03, Y10, Y2, Y9
-	VADDPD     Y10, Y2, Y11
-	VMAXPD     Y10, Y2, Y12
-	VMAXPD     Y2, Y10, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPD  Y9, Y11, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    64(R8), Y9
-	VMOVUPD    96(R8), Y10
-	VCMPPD     $0x03, Y9, Y3, Y11
-	VADDPD     Y9, Y3, Y12
-	VMAXPD     Y9, Y3, Y13
-	VMAXPD     Y3, Y9, Y3
-	VPAND      Y3, Y13, Y3
-	VBLENDVPD  Y11, Y12, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VCMPPD     $0x03, Y10, Y4, Y9
-	VADDPD     Y10, Y4, Y11
-	VMAXPD     Y10, Y4, Y12
-	VMAXPD     Y4, Y10, Y4
-	VPAND      Y4, Y12, Y4
-	VBLENDVPD  Y9, Y11, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMOVUPD    128(R8), Y9
-	VMOVUPD    160(R8), Y10
-	VCMPPD     $0x03, Y9, Y5, Y11
-	VADDPD     Y9, Y5, Y12
-	VMAXPD     Y9, Y5, Y13
-	VMAXPD     Y5, Y9, Y5
-	VPAND      Y5, Y13, Y5
-	VBLENDVPD  Y11, Y12, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VCMPPD     $0x03, Y10, Y6, Y9
-	VADDPD     Y10, Y6, Y11
-	VMAXPD     Y10, Y6, Y12
-	VMAXPD     Y6, Y10, Y6
-	VPAND      Y6, Y12, Y6
-	VBLENDVPD  Y9, Y11, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VMOVUPD    192(R8), Y9
-	VMOVUPD    224(R8), Y10
-	VCMPPD     $0x03, Y9, Y7, Y11
-	VADDPD     Y9, Y7, Y12
-	VMAXPD     Y9, Y7, Y13
-	VMAXPD     Y7, Y9, Y7
-	VPAND      Y7, Y13, Y7
-	VBLENDVPD  Y11, Y12, Y7, Y7
-	VMOVAPD    Y7, Y7
-	VCMPPD     $0x03, Y10, Y8, Y9
-	VADDPD     Y10, Y8, Y11
-	VMAXPD     Y10, Y8, Y12
-	VMAXPD     Y8, Y10, Y8
-	VPAND      Y8, Y12, Y8
-	VBLENDVPD  Y9, Y11, Y8, Y8
-	VMOVAPD    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+32, DI
-	CMPQ       DI, $+32
-	JGE        many
+	VMOVUPD   (R8), Y9
+	VMOVUPD   32(R8), Y10
+	VCMPPD    $0x03, Y9, Y1, Y11
+	VADDPD    Y9, Y1, Y12
+	VMAXPD    Y9, Y1, Y13
+	VMAXPD    Y1, Y9, Y1
+	VPAND     Y1, Y13, Y1
+	VBLENDVPD Y11, Y12, Y1, Y1
+	VCMPPD    $0x03, Y10, Y2, Y9
+	VADDPD    Y10, Y2, Y11
+	VMAXPD    Y10, Y2, Y12
+	VMAXPD    Y2, Y10, Y2
+	VPAND     Y2, Y12, Y2
+	VBLENDVPD Y9, Y11, Y2, Y2
+	VMOVUPD   64(R8), Y9
+	VMOVUPD   96(R8), Y10
+	VCMPPD    $0x03, Y9, Y3, Y11
+	VADDPD    Y9, Y3, Y12
+	VMAXPD    Y9, Y3, Y13
+	VMAXPD    Y3, Y9, Y3
+	VPAND     Y3, Y13, Y3
+	VBLENDVPD Y11, Y12, Y3, Y3
+	VCMPPD    $0x03, Y10, Y4, Y9
+	VADDPD    Y10, Y4, Y11
+	VMAXPD    Y10, Y4, Y12
+	VMAXPD    Y4, Y10, Y4
+	VPAND     Y4, Y12, Y4
+	VBLENDVPD Y9, Y11, Y4, Y4
+	VMOVUPD   128(R8), Y9
+	VMOVUPD   160(R8), Y10
+	VCMPPD    $0x03, Y9, Y5, Y11
+	VADDPD    Y9, Y5, Y12
+	VMAXPD    Y9, Y5, Y13
+	VMAXPD    Y5, Y9, Y5
+	VPAND     Y5, Y13, Y5
+	VBLENDVPD Y11, Y12, Y5, Y5
+	VCMPPD    $0x03, Y10, Y6, Y9
+	VADDPD    Y10, Y6, Y11
+	VMAXPD    Y10, Y6, Y12
+	VMAXPD    Y6, Y10, Y6
+	VPAND     Y6, Y12, Y6
+	VBLENDVPD Y9, Y11, Y6, Y6
+	VMOVUPD   192(R8), Y9
+	VMOVUPD   224(R8), Y10
+	VCMPPD    $0x03, Y9, Y7, Y11
+	VADDPD    Y9, Y7, Y12
+	VMAXPD    Y9, Y7, Y13
+	VMAXPD    Y7, Y9, Y7
+	VPAND     Y7, Y13, Y7
+	VBLENDVPD Y11, Y12, Y7, Y7
+	VCMPPD    $0x03, Y10, Y8, Y9
+	VADDPD    Y10, Y8, Y11
+	VMAXPD    Y10, Y8, Y12
+	VMAXPD    Y8, Y10, Y8
+	VPAND     Y8, Y12, Y8
+	VBLENDVPD Y9, Y11, Y8, Y8
+	ADDQ      $+256, R8
+	SUBQ      $+32, DI
+	CMPQ      DI, $+32
+	JGE       many
 
 rest:
 	TESTQ      DI, DI
@@ -77454,7 +75807,6 @@ rest:
 	VMAXPD     Y1, Y10, Y1
 	VPAND      Y1, Y12, Y1
 	VBLENDVPD  Y9, Y11, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77473,7 +75825,6 @@ rest:
 	VMAXPD     Y2, Y10, Y2
 	VPAND      Y2, Y12, Y2
 	VBLENDVPD  Y9, Y11, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77492,7 +75843,6 @@ rest:
 	VMAXPD     Y3, Y10, Y3
 	VPAND      Y3, Y12, Y3
 	VBLENDVPD  Y9, Y11, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77511,7 +75861,6 @@ rest:
 	VMAXPD     Y4, Y10, Y4
 	VPAND      Y4, Y12, Y4
 	VBLENDVPD  Y9, Y11, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77530,7 +75879,6 @@ rest:
 	VMAXPD     Y5, Y10, Y5
 	VPAND      Y5, Y12, Y5
 	VBLENDVPD  Y9, Y11, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77549,7 +75897,6 @@ rest:
 	VMAXPD     Y6, Y10, Y6
 	VPAND      Y6, Y12, Y6
 	VBLENDVPD  Y9, Y11, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77568,7 +75915,6 @@ rest:
 	VMAXPD     Y7, Y10, Y7
 	VPAND      Y7, Y12, Y7
 	VBLENDVPD  Y9, Y11, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77587,7 +75933,6 @@ rest:
 	VMAXPD     Y8, Y10, Y8
 	VPAND      Y8, Y12, Y8
 	VBLENDVPD  Y9, Y11, Y8, Y8
-	VMOVAPD    Y8, Y8
 	SUBQ       $+4, DI
 
 fold:
@@ -77664,7 +76009,7 @@ done:
 	RET
 
 // func leastF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·leastF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -77676,71 +76021,58 @@ TEXT ·leastF64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y5
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPD     Y8, Y0, Y10
-	VMINPD     Y0, Y8, Y0
-	VPOR       Y0, Y10, Y0
-	VMOVAPD    Y0, Y0
-	VMINPD     Y9, Y1, Y8
-	VMINPD     Y1, Y9, Y1
-	VPOR       Y1, Y8, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPD     Y8, Y2, Y10
-	VMINPD     Y2, Y8, Y2
-	VPOR       Y2, Y10, Y2
-	VMOVAPD    Y2, Y2
-	VMINPD     Y9, Y3, Y8
-	VMINPD     Y3, Y9, Y3
-	VPOR       Y3, Y8, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPD     Y8, Y4, Y10
-	VMINPD     Y4, Y8, Y4
-	VPOR       Y4, Y10, Y4
-	VMOVAPD    Y4, Y4
-	VMINPD     Y9, Y5, Y8
-	VMINPD     Y5, Y9, Y5
-	VPOR       Y5, Y8, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPD     Y8, Y6, Y10
-	VMINPD     Y6, Y8, Y6
-	VPOR       Y6, Y10, Y6
-	VMOVAPD    Y6, Y6
-	VMINPD     Y9, Y7, Y8
-	VMINPD     Y7, Y9, Y7
-	VPOR       Y7, Y8, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        usual_many
+	VMOVUPD (CX), Y8
+	VMOVUPD 32(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPD  Y8, Y0, Y10
+	VMINPD  Y0, Y8, Y0
+	VPOR    Y0, Y10, Y0
+	VMINPD  Y9, Y1, Y8
+	VMINPD  Y1, Y9, Y1
+	VPOR    Y1, Y8, Y1
+	VMOVUPD 64(CX), Y8
+	VMOVUPD 96(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPD  Y8, Y2, Y10
+	VMINPD  Y2, Y8, Y2
+	VPOR    Y2, Y10, Y2
+	VMINPD  Y9, Y3, Y8
+	VMINPD  Y3, Y9, Y3
+	VPOR    Y3, Y8, Y3
+	VMOVUPD 128(CX), Y8
+	VMOVUPD 160(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPD  Y8, Y4, Y10
+	VMINPD  Y4, Y8, Y4
+	VPOR    Y4, Y10, Y4
+	VMINPD  Y9, Y5, Y8
+	VMINPD  Y5, Y9, Y5
+	VPOR    Y5, Y8, Y5
+	VMOVUPD 192(CX), Y8
+	VMOVUPD 224(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPD  Y8, Y6, Y10
+	VMINPD  Y6, Y8, Y6
+	VPOR    Y6, Y10, Y6
+	VMINPD  Y9, Y7, Y8
+	VMINPD  Y7, Y9, Y7
+	VPOR    Y7, Y8, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      AX, AX
@@ -77760,7 +76092,6 @@ usual_rest:
 	VMINPD     Y9, Y0, Y8
 	VMINPD     Y0, Y9, Y0
 	VPOR       Y0, Y8, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77779,7 +76110,6 @@ usual_rest:
 	VMINPD     Y9, Y1, Y8
 	VMINPD     Y1, Y9, Y1
 	VPOR       Y1, Y8, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77798,7 +76128,6 @@ usual_rest:
 	VMINPD     Y9, Y2, Y8
 	VMINPD     Y2, Y9, Y2
 	VPOR       Y2, Y8, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77817,7 +76146,6 @@ usual_rest:
 	VMINPD     Y9, Y3, Y8
 	VMINPD     Y3, Y9, Y3
 	VPOR       Y3, Y8, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77836,7 +76164,6 @@ usual_rest:
 	VMINPD     Y9, Y4, Y8
 	VMINPD     Y4, Y9, Y4
 	VPOR       Y4, Y8, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77855,7 +76182,6 @@ usual_rest:
 	VMINPD     Y9, Y5, Y8
 	VMINPD     Y5, Y9, Y5
 	VPOR       Y5, Y8, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77874,7 +76200,6 @@ usual_rest:
 	VMINPD     Y9, Y6, Y8
 	VMINPD     Y6, Y9, Y6
 	VPOR       Y6, Y8, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77893,7 +76218,6 @@ usual_rest:
 	VMINPD     Y9, Y7, Y8
 	VMINPD     Y7, Y9, Y7
 	VPOR       Y7, Y8, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 usual_fold:
@@ -77941,83 +76265,70 @@ nan:
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y5
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VCMPPD     $0x03, Y8, Y0, Y10
-	VADDPD     Y8, Y0, Y11
-	VMINPD     Y8, Y0, Y12
-	VMINPD     Y0, Y8, Y0
-	VPOR       Y0, Y12, Y0
-	VBLENDVPD  Y10, Y11, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VCMPPD     $0x03, Y9, Y1, Y8
-	VADDPD     Y9, Y1, Y10
-	VMINPD     Y9, Y1, Y11
-	VMINPD     Y1, Y9, Y1
-	VPOR       Y1, Y11, Y1
-	VBLENDVPD  Y8, Y10, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VCMPPD     $0x03, Y8, Y2, Y10
-	VADDPD     Y8, Y2, Y11
-	VMINPD     Y8, Y2, Y12
-	VMINPD     Y2, Y8, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPD  Y10, Y11, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VCMPPD     $0x03, Y9, Y3, Y8
-	VADDPD     Y9, Y3, Y10
-	VMINPD     Y9, Y3, Y11
-	VMINPD     Y3, Y9, Y3
-	VPOR       Y3, Y11, Y3
-	VBLENDVPD  Y8, Y10, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VCMPPD     $0x03, Y8, Y4, Y10
-	VADDPD     Y8, Y4, Y11
-	VMINPD     Y8, Y4, Y12
-	VMINPD     Y4, Y8, Y4
-	VPOR       Y4, Y12, Y4
-	VBLENDVPD  Y10, Y11, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VCMPPD     $0x03, Y9, Y5, Y8
-	VADDPD     Y9, Y5, Y10
-	VMINPD     Y9, Y5, Y11
-	VMINPD     Y5, Y9, Y5
-	VPOR       Y5, Y11, Y5
-	VBLENDVPD  Y8, Y10, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VCMPPD     $0x03, Y8, Y6, Y10
-	VADDPD     Y8, Y6, Y11
-	VMINPD     Y8, Y6, Y12
-	VMINPD     Y6, Y8, Y6
-	VPOR       Y6, Y12, Y6
-	VBLENDVPD  Y10, Y11, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VCMPPD     $0x03, Y9, Y7, Y8
-	VADDPD     Y9, Y7, Y10
-	VMINPD     Y9, Y7, Y11
-	VMINPD     Y7, Y9, Y7
-	VPOR       Y7, Y11, Y7
-	VBLENDVPD  Y8, Y10, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VMOVUPD   (CX), Y8
+	VMOVUPD   32(CX), Y9
+	VCMPPD    $0x03, Y8, Y0, Y10
+	VADDPD    Y8, Y0, Y11
+	VMINPD    Y8, Y0, Y12
+	VMINPD    Y0, Y8, Y0
+	VPOR      Y0, Y12, Y0
+	VBLENDVPD Y10, Y11, Y0, Y0
+	VCMPPD    $0x03, Y9, Y1, Y8
+	VADDPD    Y9, Y1, Y10
+	VMINPD    Y9, Y1, Y11
+	VMINPD    Y1, Y9, Y1
+	VPOR      Y1, Y11, Y1
+	VBLENDVPD Y8, Y10, Y1, Y1
+	VMOVUPD   64(CX), Y8
+	VMOVUPD   96(CX), Y9
+	VCMPPD    $0x03, Y8, Y2, Y10
+	VADDPD    Y8, Y2, Y11
+	VMINPD    Y8, Y2, Y12
+	VMINPD    Y2, Y8, Y2
+	VPOR      Y2, Y12, Y2
+	VBLENDVPD Y10, Y11, Y2, Y2
+	VCMPPD    $0x03, Y9, Y3, Y8
+	VADDPD    Y9, Y3, Y10
+	VMINPD    Y9, Y3, Y11
+	VMINPD    Y3, Y9, Y3
+	VPOR      Y3, Y11, Y3
+	VBLENDVPD Y8, Y10, Y3, Y3
+	VMOVUPD   128(CX), Y8
+	VMOVUPD   160(CX), Y9
+	VCMPPD    $0x03, Y8, Y4, Y10
+	VADDPD    Y8, Y4, Y11
+	VMINPD    Y8, Y4, Y12
+	VMINPD    Y4, Y8, Y4
+	VPOR      Y4, Y12, Y4
+	VBLENDVPD Y10, Y11, Y4, Y4
+	VCMPPD    $0x03, Y9, Y5, Y8
+	VADDPD    Y9, Y5, Y10
+	VMINPD    Y9, Y5, Y11
+	VMINPD    Y5, Y9, Y5
+	VPOR      Y5, Y11, Y5
+	VBLENDVPD Y8, Y10, Y5, Y5
+	VMOVUPD   192(CX), Y8
+	VMOVUPD   224(CX), Y9
+	VCMPPD    $0x03, Y8, Y6, Y10
+	VADDPD    Y8, Y6, Y11
+	VMINPD    Y8, Y6, Y12
+	VMINPD    Y6, Y8, Y6
+	VPOR      Y6, Y12, Y6
+	VBLENDVPD Y10, Y11, Y6, Y6
+	VCMPPD    $0x03, Y9, Y7, Y8
+	VADDPD    Y9, Y7, Y10
+	VMINPD    Y9, Y7, Y11
+	VMINPD    Y7, Y9, Y7
+	VPOR      Y7, Y11, Y7
+	VBLENDVPD Y8, Y10, Y7, Y7
+	ADDQ      $+256, CX
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
 
 rest:
 	TESTQ      AX, AX
@@ -78037,7 +76348,6 @@ rest:
 	VMINPD     Y0, Y9, Y0
 	VPOR       Y0, Y11, Y0
 	VBLENDVPD  Y8, Y10, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78056,7 +76366,6 @@ rest:
 	VMINPD     Y1, Y9, Y1
 	VPOR       Y1, Y11, Y1
 	VBLENDVPD  Y8, Y10, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78075,7 +76384,6 @@ rest:
 	VMINPD     Y2, Y9, Y2
 	VPOR       Y2, Y11, Y2
 	VBLENDVPD  Y8, Y10, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78094,7 +76402,6 @@ rest:
 	VMINPD     Y3, Y9, Y3
 	VPOR       Y3, Y11, Y3
 	VBLENDVPD  Y8, Y10, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78113,7 +76420,6 @@ rest:
 	VMINPD     Y4, Y9, Y4
 	VPOR       Y4, Y11, Y4
 	VBLENDVPD  Y8, Y10, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78132,7 +76438,6 @@ rest:
 	VMINPD     Y5, Y9, Y5
 	VPOR       Y5, Y11, Y5
 	VBLENDVPD  Y8, Y10, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78151,7 +76456,6 @@ rest:
 	VMINPD     Y6, Y9, Y6
 	VPOR       Y6, Y11, Y6
 	VBLENDVPD  Y8, Y10, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78170,7 +76474,6 @@ rest:
 	VMINPD     Y7, Y9, Y7
 	VPOR       Y7, Y11, Y7
 	VBLENDVPD  Y8, Y10, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -78238,16 +76541,16 @@ done:
 	RET
 
 // func leastRowsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·leastRowsF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSD (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x03, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTQ (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -78260,71 +76563,58 @@ row:
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y7
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+32
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPD    (R8), Y9
-	VMOVUPD    32(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPD     Y9, Y1, Y11
-	VMINPD     Y1, Y9, Y1
-	VPOR       Y1, Y11, Y1
-	VMOVAPD    Y1, Y1
-	VMINPD     Y10, Y2, Y9
-	VMINPD     Y2, Y10, Y2
-	VPOR       Y2, Y9, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    64(R8), Y9
-	VMOVUPD    96(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPD     Y9, Y3, Y11
-	VMINPD     Y3, Y9, Y3
-	VPOR       Y3, Y11, Y3
-	VMOVAPD    Y3, Y3
-	VMINPD     Y10, Y4, Y9
-	VMINPD     Y4, Y10, Y4
-	VPOR       Y4, Y9, Y4
-	VMOVAPD    Y4, Y4
-	VMOVUPD    128(R8), Y9
-	VMOVUPD    160(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPD     Y9, Y5, Y11
-	VMINPD     Y5, Y9, Y5
-	VPOR       Y5, Y11, Y5
-	VMOVAPD    Y5, Y5
-	VMINPD     Y10, Y6, Y9
-	VMINPD     Y6, Y10, Y6
-	VPOR       Y6, Y9, Y6
-	VMOVAPD    Y6, Y6
-	VMOVUPD    192(R8), Y9
-	VMOVUPD    224(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPD     Y9, Y7, Y11
-	VMINPD     Y7, Y9, Y7
-	VPOR       Y7, Y11, Y7
-	VMOVAPD    Y7, Y7
-	VMINPD     Y10, Y8, Y9
-	VMINPD     Y8, Y10, Y8
-	VPOR       Y8, Y9, Y8
-	VMOVAPD    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+32, DI
-	CMPQ       DI, $+32
-	JGE        usual_many
+	VMOVUPD (R8), Y9
+	VMOVUPD 32(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPD  Y9, Y1, Y11
+	VMINPD  Y1, Y9, Y1
+	VPOR    Y1, Y11, Y1
+	VMINPD  Y10, Y2, Y9
+	VMINPD  Y2, Y10, Y2
+	VPOR    Y2, Y9, Y2
+	VMOVUPD 64(R8), Y9
+	VMOVUPD 96(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPD  Y9, Y3, Y11
+	VMINPD  Y3, Y9, Y3
+	VPOR    Y3, Y11, Y3
+	VMINPD  Y10, Y4, Y9
+	VMINPD  Y4, Y10, Y4
+	VPOR    Y4, Y9, Y4
+	VMOVUPD 128(R8), Y9
+	VMOVUPD 160(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPD  Y9, Y5, Y11
+	VMINPD  Y5, Y9, Y5
+	VPOR    Y5, Y11, Y5
+	VMINPD  Y10, Y6, Y9
+	VMINPD  Y6, Y10, Y6
+	VPOR    Y6, Y9, Y6
+	VMOVUPD 192(R8), Y9
+	VMOVUPD 224(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPD  Y9, Y7, Y11
+	VMINPD  Y7, Y9, Y7
+	VPOR    Y7, Y11, Y7
+	VMINPD  Y10, Y8, Y9
+	VMINPD  Y8, Y10, Y8
+	VPOR    Y8, Y9, Y8
+	ADDQ    $+256, R8
+	SUBQ    $+32, DI
+	CMPQ    DI, $+32
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      DI, DI
@@ -78344,7 +76634,6 @@ usual_rest:
 	VMINPD     Y10, Y1, Y9
 	VMINPD     Y1, Y10, Y1
 	VPOR       Y1, Y9, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78363,7 +76652,6 @@ usual_rest:
 	VMINPD     Y10, Y2, Y9
 	VMINPD     Y2, Y10, Y2
 	VPOR       Y2, Y9, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78382,7 +76670,6 @@ usual_rest:
 	VMINPD     Y10, Y3, Y9
 	VMINPD     Y3, Y10, Y3
 	VPOR       Y3, Y9, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78401,7 +76688,6 @@ usual_rest:
 	VMINPD     Y10, Y4, Y9
 	VMINPD     Y4, Y10, Y4
 	VPOR       Y4, Y9, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78420,7 +76706,6 @@ usual_rest:
 	VMINPD     Y10, Y5, Y9
 	VMINPD     Y5, Y10, Y5
 	VPOR       Y5, Y9, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78439,7 +76724,6 @@ usual_rest:
 	VMINPD     Y10, Y6, Y9
 	VMINPD     Y6, Y10, Y6
 	VPOR       Y6, Y9, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78458,7 +76742,6 @@ usual_rest:
 	VMINPD     Y10, Y7, Y9
 	VMINPD     Y7, Y10, Y7
 	VPOR       Y7, Y9, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78477,7 +76760,6 @@ usual_rest:
 	VMINPD     Y10, Y8, Y9
 	VMINPD     Y8, Y10, Y8
 	VPOR       Y8, Y9, Y8
-	VMOVAPD    Y8, Y8
 	SUBQ       $+4, DI
 
 usual_fold:
@@ -78534,83 +76816,70 @@ nan:
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y7
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPD    (R8), Y9
-	VMOVUPD    32(R8), Y10
-	VCMPPD     $0x03, Y9, Y1, Y11
-	VADDPD     Y9, Y1, Y12
-	VMINPD     Y9, Y1, Y13
-	VMINPD     Y1, Y9, Y1
-	VPOR       Y1, Y13, Y1
-	VBLENDVPD  Y11, Y12, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VCMPPD     $0x03, Y10, Y2, Y9
-	VADDPD     Y10, Y2, Y11
-	VMINPD     Y10, Y2, Y12
-	VMINPD     Y2, Y10, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPD  Y9, Y11, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    64(R8), Y9
-	VMOVUPD    96(R8), Y10
-	VCMPPD     $0x03, Y9, Y3, Y11
-	VADDPD     Y9, Y3, Y12
-	VMINPD     Y9, Y3, Y13
-	VMINPD     Y3, Y9, Y3
-	VPOR       Y3, Y13, Y3
-	VBLENDVPD  Y11, Y12, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VCMPPD     $0x03, Y10, Y4, Y9
-	VADDPD     Y10, Y4, Y11
-	VMINPD     Y10, Y4, Y12
-	VMINPD     Y4, Y10, Y4
-	VPOR       Y4, Y12, Y4
-	VBLENDVPD  Y9, Y11, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMOVUPD    128(R8), Y9
-	VMOVUPD    160(R8), Y10
-	VCMPPD     $0x03, Y9, Y5, Y11
-	VADDPD     Y9, Y5, Y12
-	VMINPD     Y9, Y5, Y13
-	VMINPD     Y5, Y9, Y5
-	VPOR       Y5, Y13, Y5
-	VBLENDVPD  Y11, Y12, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VCMPPD     $0x03, Y10, Y6, Y9
-	VADDPD     Y10, Y6, Y11
-	VMINPD     Y10, Y6, Y12
-	VMINPD     Y6, Y10, Y6
-	VPOR       Y6, Y12, Y6
-	VBLENDVPD  Y9, Y11, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VMOVUPD    192(R8), Y9
-	VMOVUPD    224(R8), Y10
-	VCMPPD     $0x03, Y9, Y7, Y11
-	VADDPD     Y9, Y7, Y12
-	VMINPD     Y9, Y7, Y13
-	VMINPD     Y7, Y9, Y7
-	VPOR       Y7, Y13, Y7
-	VBLENDVPD  Y11, Y12, Y7, Y7
-	VMOVAPD    Y7, Y7
-	VCMPPD     $0x03, Y10, Y8, Y9
-	VADDPD     Y10, Y8, Y11
-	VMINPD     Y10, Y8, Y12
-	VMINPD     Y8, Y10, Y8
-	VPOR       Y8, Y12, Y8
-	VBLENDVPD  Y9, Y11, Y8, Y8
-	VMOVAPD    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+32, DI
-	CMPQ       DI, $+32
-	JGE        many
+	VMOVUPD   (R8), Y9
+	VMOVUPD   32(R8), Y10
+	VCMPPD    $0x03, Y9, Y1, Y11
+	VADDPD    Y9, Y1, Y12
+	VMINPD    Y9, Y1, Y13
+	VMINPD    Y1, Y9, Y1
+	VPOR      Y1, Y13, Y1
+	VBLENDVPD Y11, Y12, Y1, Y1
+	VCMPPD    $0x03, Y10, Y2, Y9
+	VADDPD    Y10, Y2, Y11
+	VMINPD    Y10, Y2, Y12
+	VMINPD    Y2, Y10, Y2
+	VPOR      Y2, Y12, Y2
+	VBLENDVPD Y9, Y11, Y2, Y2
+	VMOVUPD   64(R8), Y9
+	VMOVUPD   96(R8), Y10
+	VCMPPD    $0x03, Y9, Y3, Y11
+	VADDPD    Y9, Y3, Y12
+	VMINPD    Y9, Y3, Y13
+	VMINPD    Y3, Y9, Y3
+	VPOR      Y3, Y13, Y3
+	VBLENDVPD Y11, Y12, Y3, Y3
+	VCMPPD    $0x03, Y10, Y4, Y9
+	VADDPD    Y10, Y4, Y11
+	VMINPD    Y10, Y4, Y12
+	VMINPD    Y4, Y10, Y4
+	VPOR      Y4, Y12, Y4
+	VBLENDVPD Y9, Y11, Y4, Y4
+	VMOVUPD   128(R8), Y9
+	VMOVUPD   160(R8), Y10
+	VCMPPD    $0x03, Y9, Y5, Y11
+	VADDPD    Y9, Y5, Y12
+	VMINPD    Y9, Y5, Y13
+	VMINPD    Y5, Y9, Y5
+	VPOR      Y5, Y13, Y5
+	VBLENDVPD Y11, Y12, Y5, Y5
+	VCMPPD    $0x03, Y10, Y6, Y9
+	VADDPD    Y10, Y6, Y11
+	VMINPD    Y10, Y6, Y12
+	VMINPD    Y6, Y10, Y6
+	VPOR      Y6, Y12, Y6
+	VBLENDVPD Y9, Y11, Y6, Y6
+	VMOVUPD   192(R8), Y9
+	VMOVUPD   224(R8), Y10
+	VCMPPD    $0x03, Y9, Y7, Y11
+	VADDPD    Y9, Y7, Y12
+	VMINPD    Y9, Y7, Y13
+	VMINPD    Y7, Y9, Y7
+	VPOR      Y7, Y13, Y7
+	VBLENDVPD Y11, Y12, Y7, Y7
+	VCMPPD    $0x03, Y10, Y8, Y9
+	VADDPD    Y10, Y8, Y11
+	VMINPD    Y10, Y8, Y12
+	VMINPD    Y8, Y10, Y8
+	VPOR      Y8, Y12, Y8
+	VBLENDVPD Y9, Y11, Y8, Y8
+	ADDQ      $+256, R8
+	SUBQ      $+32, DI
+	CMPQ      DI, $+32
+	JGE       many
 
 rest:
 	TESTQ      DI, DI
@@ -78630,7 +76899,6 @@ rest:
 	VMINPD     Y1, Y10, Y1
 	VPOR       Y1, Y12, Y1
 	VBLENDVPD  Y9, Y11, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78649,7 +76917,6 @@ rest:
 	VMINPD     Y2, Y10, Y2
 	VPOR       Y2, Y12, Y2
 	VBLENDVPD  Y9, Y11, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78668,7 +76935,6 @@ rest:
 	VMINPD     Y3, Y10, Y3
 	VPOR       Y3, Y12, Y3
 	VBLENDVPD  Y9, Y11, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78687,7 +76953,6 @@ rest:
 	VMINPD     Y4, Y10, Y4
 	VPOR       Y4, Y12, Y4
 	VBLENDVPD  Y9, Y11, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78706,7 +76971,6 @@ rest:
 	VMINPD     Y5, Y10, Y5
 	VPOR       Y5, Y12, Y5
 	VBLENDVPD  Y9, Y11, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78725,7 +76989,6 @@ rest:
 	VMINPD     Y6, Y10, Y6
 	VPOR       Y6, Y12, Y6
 	VBLENDVPD  Y9, Y11, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78744,7 +77007,6 @@ rest:
 	VMINPD     Y7, Y10, Y7
 	VPOR       Y7, Y12, Y7
 	VBLENDVPD  Y9, Y11, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78763,7 +77025,6 @@ rest:
 	VMINPD     Y8, Y10, Y8
 	VPOR       Y8, Y12, Y8
 	VBLENDVPD  Y9, Y11, Y8, Y8
-	VMOVAPD    Y8, Y8
 	SUBQ       $+4, DI
 
 fold:
@@ -78840,7 +77101,7 @@ done:
 	RET
 
 // func magnitudeF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·magnitudeF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -78852,59 +77113,46 @@ TEXT ·magnitudeF32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
-	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
-	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
-	VPMAXUD    Y8, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPAND      all32_7fffffff<>+0(SB), Y2, Y2
-	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPAND      all32_7fffffff<>+0(SB), Y3, Y3
-	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
-	VPMAXUD    Y8, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPAND      all32_7fffffff<>+0(SB), Y4, Y4
-	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPAND      all32_7fffffff<>+0(SB), Y5, Y5
-	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
-	VPMAXUD    Y8, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPAND      all32_7fffffff<>+0(SB), Y6, Y6
-	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPAND      all32_7fffffff<>+0(SB), Y7, Y7
-	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
-	VPMAXUD    Y8, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPAND   all32_7fffffff<>+0(SB), Y0, Y0
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y0, Y0
+	VPAND   all32_7fffffff<>+0(SB), Y1, Y1
+	VPAND   all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD Y8, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPAND   all32_7fffffff<>+0(SB), Y2, Y2
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y2, Y2
+	VPAND   all32_7fffffff<>+0(SB), Y3, Y3
+	VPAND   all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD Y8, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPAND   all32_7fffffff<>+0(SB), Y4, Y4
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y4, Y4
+	VPAND   all32_7fffffff<>+0(SB), Y5, Y5
+	VPAND   all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD Y8, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPAND   all32_7fffffff<>+0(SB), Y6, Y6
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y6, Y6
+	VPAND   all32_7fffffff<>+0(SB), Y7, Y7
+	VPAND   all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD Y8, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -78921,7 +77169,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78937,7 +77184,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78953,7 +77199,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y2, Y2
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78969,7 +77214,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y3, Y3
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78985,7 +77229,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y4, Y4
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79001,7 +77244,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y5, Y5
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79017,7 +77259,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y6, Y6
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79033,7 +77274,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y7, Y7
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -79076,7 +77316,7 @@ fold:
 	RET
 
 // func sumI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·sumI8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79088,43 +77328,30 @@ TEXT ·sumI8AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+256
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPADDB     Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPADDB     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPADDB     Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPADDB     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPADDB     Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPADDB     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPADDB     Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPADDB     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+256, AX
-	CMPQ       AX, $+256
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPADDB  Y8, Y0, Y0
+	VPADDB  Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPADDB  Y8, Y2, Y2
+	VPADDB  Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPADDB  Y8, Y4, Y4
+	VPADDB  Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPADDB  Y8, Y6, Y6
+	VPADDB  Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
 
 rest:
 	VPADDB     Y4, Y0, Y0
@@ -79150,7 +77377,7 @@ rest:
 	RET
 
 // func greatestS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·greatestS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79162,43 +77389,30 @@ TEXT ·greatestS8AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_80808080<>+0(SB), Y5
 	VMOVUPS all32_80808080<>+0(SB), Y6
 	VMOVUPS all32_80808080<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+256
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMAXSB    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMAXSB    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMAXSB    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMAXSB    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMAXSB    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMAXSB    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMAXSB    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMAXSB    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+256, AX
-	CMPQ       AX, $+256
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMAXSB Y8, Y0, Y0
+	VPMAXSB Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMAXSB Y8, Y2, Y2
+	VPMAXSB Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMAXSB Y8, Y4, Y4
+	VPMAXSB Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMAXSB Y8, Y6, Y6
+	VPMAXSB Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
 
 rest:
 	VPMAXSB    Y4, Y0, Y0
@@ -79224,7 +77438,7 @@ rest:
 	RET
 
 // func leastS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·leastS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79236,43 +77450,30 @@ TEXT ·leastS8AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_7f7f7f7f<>+0(SB), Y5
 	VMOVUPS all32_7f7f7f7f<>+0(SB), Y6
 	VMOVUPS all32_7f7f7f7f<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+256
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMINSB    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMINSB    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMINSB    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMINSB    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMINSB    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMINSB    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMINSB    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMINSB    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+256, AX
-	CMPQ       AX, $+256
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMINSB Y8, Y0, Y0
+	VPMINSB Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMINSB Y8, Y2, Y2
+	VPMINSB Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMINSB Y8, Y4, Y4
+	VPMINSB Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMINSB Y8, Y6, Y6
+	VPMINSB Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
 
 rest:
 	VPMINSB    Y4, Y0, Y0
@@ -79298,7 +77499,7 @@ rest:
 	RET
 
 // func greatestU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·greatestU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79310,43 +77511,30 @@ TEXT ·greatestU8AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+256
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMAXUB    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMAXUB    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMAXUB    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMAXUB    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMAXUB    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMAXUB    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMAXUB    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMAXUB    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+256, AX
-	CMPQ       AX, $+256
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMAXUB Y8, Y0, Y0
+	VPMAXUB Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMAXUB Y8, Y2, Y2
+	VPMAXUB Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMAXUB Y8, Y4, Y4
+	VPMAXUB Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMAXUB Y8, Y6, Y6
+	VPMAXUB Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
 
 rest:
 	VPMAXUB    Y4, Y0, Y0
@@ -79372,7 +77560,7 @@ rest:
 	RET
 
 // func leastU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·leastU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79384,43 +77572,30 @@ TEXT ·leastU8AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ffffffff<>+0(SB), Y5
 	VMOVUPS all32_ffffffff<>+0(SB), Y6
 	VMOVUPS all32_ffffffff<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+256
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMINUB    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMINUB    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMINUB    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMINUB    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMINUB    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMINUB    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMINUB    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMINUB    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+256, AX
-	CMPQ       AX, $+256
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMINUB Y8, Y0, Y0
+	VPMINUB Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMINUB Y8, Y2, Y2
+	VPMINUB Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMINUB Y8, Y4, Y4
+	VPMINUB Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMINUB Y8, Y6, Y6
+	VPMINUB Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
 
 rest:
 	VPMINUB    Y4, Y0, Y0
@@ -79446,7 +77621,7 @@ rest:
 	RET
 
 // func sumI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·sumI16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79458,43 +77633,30 @@ TEXT ·sumI16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+128
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPADDW     Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPADDW     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPADDW     Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPADDW     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPADDW     Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPADDW     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPADDW     Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPADDW     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+128, AX
-	CMPQ       AX, $+128
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPADDW  Y8, Y0, Y0
+	VPADDW  Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPADDW  Y8, Y2, Y2
+	VPADDW  Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPADDW  Y8, Y4, Y4
+	VPADDW  Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPADDW  Y8, Y6, Y6
+	VPADDW  Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
 
 rest:
 	VPADDW     Y4, Y0, Y0
@@ -79518,7 +77680,7 @@ rest:
 	RET
 
 // func greatestS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·greatestS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79530,43 +77692,30 @@ TEXT ·greatestS16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_80008000<>+0(SB), Y5
 	VMOVUPS all32_80008000<>+0(SB), Y6
 	VMOVUPS all32_80008000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+128
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMAXSW    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMAXSW    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMAXSW    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMAXSW    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMAXSW    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMAXSW    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMAXSW    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMAXSW    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+128, AX
-	CMPQ       AX, $+128
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMAXSW Y8, Y0, Y0
+	VPMAXSW Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMAXSW Y8, Y2, Y2
+	VPMAXSW Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMAXSW Y8, Y4, Y4
+	VPMAXSW Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMAXSW Y8, Y6, Y6
+	VPMAXSW Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
 
 rest:
 	VPMAXSW    Y4, Y0, Y0
@@ -79590,7 +77739,7 @@ rest:
 	RET
 
 // func leastS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·leastS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79602,43 +77751,30 @@ TEXT ·leastS16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_7fff7fff<>+0(SB), Y5
 	VMOVUPS all32_7fff7fff<>+0(SB), Y6
 	VMOVUPS all32_7fff7fff<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+128
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMINSW    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMINSW    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMINSW    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMINSW    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMINSW    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMINSW    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMINSW    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMINSW    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+128, AX
-	CMPQ       AX, $+128
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMINSW Y8, Y0, Y0
+	VPMINSW Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMINSW Y8, Y2, Y2
+	VPMINSW Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMINSW Y8, Y4, Y4
+	VPMINSW Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMINSW Y8, Y6, Y6
+	VPMINSW Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
 
 rest:
 	VPMINSW    Y4, Y0, Y0
@@ -79662,7 +77798,7 @@ rest:
 	RET
 
 // func greatestU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·greatestU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79674,43 +77810,30 @@ TEXT ·greatestU16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+128
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMAXUW    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMAXUW    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMAXUW    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMAXUW    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMAXUW    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMAXUW    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMAXUW    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMAXUW    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+128, AX
-	CMPQ       AX, $+128
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMAXUW Y8, Y0, Y0
+	VPMAXUW Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMAXUW Y8, Y2, Y2
+	VPMAXUW Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMAXUW Y8, Y4, Y4
+	VPMAXUW Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMAXUW Y8, Y6, Y6
+	VPMAXUW Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
 
 rest:
 	VPMAXUW    Y4, Y0, Y0
@@ -79734,7 +77857,7 @@ rest:
 	RET
 
 // func leastU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·leastU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79746,43 +77869,30 @@ TEXT ·leastU16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ffffffff<>+0(SB), Y5
 	VMOVUPS all32_ffffffff<>+0(SB), Y6
 	VMOVUPS all32_ffffffff<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+128
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMINUW    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMINUW    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMINUW    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMINUW    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMINUW    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMINUW    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMINUW    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMINUW    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+128, AX
-	CMPQ       AX, $+128
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMINUW Y8, Y0, Y0
+	VPMINUW Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMINUW Y8, Y2, Y2
+	VPMINUW Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMINUW Y8, Y4, Y4
+	VPMINUW Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMINUW Y8, Y6, Y6
+	VPMINUW Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
 
 rest:
 	VPMINUW    Y4, Y0, Y0
@@ -79806,7 +77916,7 @@ rest:
 	RET
 
 // func sumI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·sumI32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79818,43 +77928,30 @@ TEXT ·sumI32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPADDD     Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPADDD     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPADDD     Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPADDD     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPADDD     Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPADDD     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPADDD     Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPADDD     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPADDD  Y8, Y0, Y0
+	VPADDD  Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPADDD  Y8, Y2, Y2
+	VPADDD  Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPADDD  Y8, Y4, Y4
+	VPADDD  Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPADDD  Y8, Y6, Y6
+	VPADDD  Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -79869,7 +77966,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79883,7 +77979,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79897,7 +77992,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79911,7 +78005,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79925,7 +78018,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79939,7 +78031,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79953,7 +78044,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79967,7 +78057,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -79990,7 +78079,7 @@ fold:
 	RET
 
 // func greatestS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greatestS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -80002,43 +78091,30 @@ TEXT ·greatestS32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_80000000<>+0(SB), Y5
 	VMOVUPS all32_80000000<>+0(SB), Y6
 	VMOVUPS all32_80000000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMAXSD    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMAXSD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMAXSD    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMAXSD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMAXSD    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMAXSD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMAXSD    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMAXSD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMAXSD Y8, Y0, Y0
+	VPMAXSD Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMAXSD Y8, Y2, Y2
+	VPMAXSD Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMAXSD Y8, Y4, Y4
+	VPMAXSD Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMAXSD Y8, Y6, Y6
+	VPMAXSD Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -80053,7 +78129,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80067,7 +78142,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80081,7 +78155,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80095,7 +78168,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80109,7 +78181,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80123,7 +78194,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80137,7 +78207,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80151,7 +78220,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -80174,7 +78242,7 @@ fold:
 	RET
 
 // func leastS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·leastS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -80186,43 +78254,30 @@ TEXT ·leastS32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_7fffffff<>+0(SB), Y5
 	VMOVUPS all32_7fffffff<>+0(SB), Y6
 	VMOVUPS all32_7fffffff<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMINSD    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMINSD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMINSD    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMINSD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMINSD    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMINSD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMINSD    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMINSD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMINSD Y8, Y0, Y0
+	VPMINSD Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMINSD Y8, Y2, Y2
+	VPMINSD Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMINSD Y8, Y4, Y4
+	VPMINSD Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMINSD Y8, Y6, Y6
+	VPMINSD Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -80237,7 +78292,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80251,7 +78305,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80265,7 +78318,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80279,7 +78331,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80293,7 +78344,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80307,7 +78357,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80321,7 +78370,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80335,7 +78383,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -80358,7 +78405,7 @@ fold:
 	RET
 
 // func greatestU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greatestU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -80370,43 +78417,30 @@ TEXT ·greatestU32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMAXUD    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMAXUD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMAXUD    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMAXUD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMAXUD    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMAXUD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMAXUD    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMAXUD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMAXUD Y8, Y0, Y0
+	VPMAXUD Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMAXUD Y8, Y2, Y2
+	VPMAXUD Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMAXUD Y8, Y4, Y4
+	VPMAXUD Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMAXUD Y8, Y6, Y6
+	VPMAXUD Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -80421,7 +78455,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80435,7 +78468,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80449,7 +78481,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80463,7 +78494,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80477,7 +78507,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80491,7 +78520,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80505,7 +78533,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80519,7 +78546,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -80542,7 +78568,7 @@ fold:
 	RET
 
 // func leastU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·leastU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -80554,43 +78580,30 @@ TEXT ·leastU32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ffffffff<>+0(SB), Y5
 	VMOVUPS all32_ffffffff<>+0(SB), Y6
 	VMOVUPS all32_ffffffff<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMINUD    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMINUD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMINUD    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMINUD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMINUD    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMINUD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMINUD    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMINUD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMINUD Y8, Y0, Y0
+	VPMINUD Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMINUD Y8, Y2, Y2
+	VPMINUD Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMINUD Y8, Y4, Y4
+	VPMINUD Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMINUD Y8, Y6, Y6
+	VPMINUD Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -80605,7 +78618,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80619,7 +78631,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80633,7 +78644,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80647,7 +78657,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80661,7 +78670,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80675,7 +78683,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80689,7 +78696,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80703,7 +78709,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -80726,7 +78731,7 @@ fold:
 	RET
 
 // func sumI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·sumI64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -80738,43 +78743,30 @@ TEXT ·sumI64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_0<>+0(SB), Y5
 	VMOVUPD all64_0<>+0(SB), Y6
 	VMOVUPD all64_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VPADDQ     Y8, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VPADDQ     Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VPADDQ     Y8, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VPADDQ     Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VPADDQ     Y8, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VPADDQ     Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VPADDQ     Y8, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VPADDQ     Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VMOVUPD (CX), Y8
+	VMOVUPD 32(CX), Y9
+	VPADDQ  Y8, Y0, Y0
+	VPADDQ  Y9, Y1, Y1
+	VMOVUPD 64(CX), Y8
+	VMOVUPD 96(CX), Y9
+	VPADDQ  Y8, Y2, Y2
+	VPADDQ  Y9, Y3, Y3
+	VMOVUPD 128(CX), Y8
+	VMOVUPD 160(CX), Y9
+	VPADDQ  Y8, Y4, Y4
+	VPADDQ  Y9, Y5, Y5
+	VMOVUPD 192(CX), Y8
+	VMOVUPD 224(CX), Y9
+	VPADDQ  Y8, Y6, Y6
+	VPADDQ  Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -80789,7 +78781,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80803,7 +78794,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80817,7 +78807,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80831,7 +78820,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80845,7 +78833,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80859,7 +78846,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80873,7 +78859,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80887,7 +78872,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -80908,7 +78892,7 @@ fold:
 	RET
 
 // func sumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·sumBf16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ffff0000<>+0(SB), Y0
 	MOVQ    n+0(FP), AX
@@ -80921,45 +78905,34 @@ TEXT ·sumBf16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
 	VMOVUPS all32_0<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	VMOVUPS    (CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VADDPS     Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VADDPS     Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VADDPS     Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VADDPS     Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    64(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VADDPS     Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VADDPS     Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    96(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VADDPS     Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VADDPS     Y9, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+128, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y9
+	VPSLLD  $0x10, Y9, Y10
+	VPAND   Y0, Y9, Y9
+	VADDPS  Y10, Y1, Y1
+	VADDPS  Y9, Y2, Y2
+	VMOVUPS 32(CX), Y9
+	VPSLLD  $0x10, Y9, Y10
+	VPAND   Y0, Y9, Y9
+	VADDPS  Y10, Y3, Y3
+	VADDPS  Y9, Y4, Y4
+	VMOVUPS 64(CX), Y9
+	VPSLLD  $0x10, Y9, Y10
+	VPAND   Y0, Y9, Y9
+	VADDPS  Y10, Y5, Y5
+	VADDPS  Y9, Y6, Y6
+	VMOVUPS 96(CX), Y9
+	VPSLLD  $0x10, Y9, Y10
+	VPAND   Y0, Y9, Y9
+	VADDPS  Y10, Y7, Y7
+	VADDPS  Y9, Y8, Y8
+	ADDQ    $+128, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	VADDPS     Y5, Y1, Y0
@@ -80983,17 +78956,17 @@ rest:
 	RET
 
 // func sumRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·sumRowsBf16AVX2(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Y0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    d+8(FP), DX
-	MOVQ    c+32(FP), BX
-	MOVQ    b+24(FP), SI
-	VMOVSS  (SI), X1
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
+	VMOVUPS      all32_ffff0000<>+0(SB), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y1
 
 row:
 	MOVQ    AX, DI
@@ -81006,45 +78979,34 @@ row:
 	VMOVUPS all32_0<>+0(SB), Y7
 	VMOVUPS all32_0<>+0(SB), Y8
 	VMOVUPS all32_0<>+0(SB), Y9
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	VMOVUPS    (R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VADDPS     Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VADDPS     Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    32(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VADDPS     Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VADDPS     Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    64(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VADDPS     Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VADDPS     Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VMOVUPS    96(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VADDPS     Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
-	VADDPS     Y10, Y9, Y9
-	VMOVAPS    Y9, Y9
-	ADDQ       $+128, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VMOVUPS (R8), Y10
+	VPSLLD  $0x10, Y10, Y11
+	VPAND   Y0, Y10, Y10
+	VADDPS  Y11, Y2, Y2
+	VADDPS  Y10, Y3, Y3
+	VMOVUPS 32(R8), Y10
+	VPSLLD  $0x10, Y10, Y11
+	VPAND   Y0, Y10, Y10
+	VADDPS  Y11, Y4, Y4
+	VADDPS  Y10, Y5, Y5
+	VMOVUPS 64(R8), Y10
+	VPSLLD  $0x10, Y10, Y11
+	VPAND   Y0, Y10, Y10
+	VADDPS  Y11, Y6, Y6
+	VADDPS  Y10, Y7, Y7
+	VMOVUPS 96(R8), Y10
+	VPSLLD  $0x10, Y10, Y11
+	VPAND   Y0, Y10, Y10
+	VADDPS  Y11, Y8, Y8
+	VADDPS  Y10, Y9, Y9
+	ADDQ    $+128, R8
+	SUBQ    $+64, DI
+	CMPQ    DI, $+64
+	JGE     many
 
 rest:
 	VADDPS     Y6, Y2, Y2
@@ -81148,85 +79110,74 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
 	VMOVUPS all32_ff800000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	VMOVUPS    (CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y1, Y11
-	VADDPS     Y10, Y1, Y12
-	VMAXPS     Y10, Y1, Y13
-	VMAXPS     Y1, Y10, Y1
-	VPAND      Y1, Y13, Y1
-	VBLENDVPS  Y11, Y12, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y9, Y2, Y10
-	VADDPS     Y9, Y2, Y11
-	VMAXPS     Y9, Y2, Y12
-	VMAXPS     Y2, Y9, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y3, Y11
-	VADDPS     Y10, Y3, Y12
-	VMAXPS     Y10, Y3, Y13
-	VMAXPS     Y3, Y10, Y3
-	VPAND      Y3, Y13, Y3
-	VBLENDVPS  Y11, Y12, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y9, Y4, Y10
-	VADDPS     Y9, Y4, Y11
-	VMAXPS     Y9, Y4, Y12
-	VMAXPS     Y4, Y9, Y4
-	VPAND      Y4, Y12, Y4
-	VBLENDVPS  Y10, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    64(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y5, Y11
-	VADDPS     Y10, Y5, Y12
-	VMAXPS     Y10, Y5, Y13
-	VMAXPS     Y5, Y10, Y5
-	VPAND      Y5, Y13, Y5
-	VBLENDVPS  Y11, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCMPPS     $0x03, Y9, Y6, Y10
-	VADDPS     Y9, Y6, Y11
-	VMAXPS     Y9, Y6, Y12
-	VMAXPS     Y6, Y9, Y6
-	VPAND      Y6, Y12, Y6
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    96(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y7, Y11
-	VADDPS     Y10, Y7, Y12
-	VMAXPS     Y10, Y7, Y13
-	VMAXPS     Y7, Y10, Y7
-	VPAND      Y7, Y13, Y7
-	VBLENDVPS  Y11, Y12, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VADDPS     Y9, Y8, Y11
-	VMAXPS     Y9, Y8, Y12
-	VMAXPS     Y8, Y9, Y8
-	VPAND      Y8, Y12, Y8
-	VBLENDVPS  Y10, Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+128, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS   (CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y1, Y11
+	VADDPS    Y10, Y1, Y12
+	VMAXPS    Y10, Y1, Y13
+	VMAXPS    Y1, Y10, Y1
+	VPAND     Y1, Y13, Y1
+	VBLENDVPS Y11, Y12, Y1, Y1
+	VCMPPS    $0x03, Y9, Y2, Y10
+	VADDPS    Y9, Y2, Y11
+	VMAXPS    Y9, Y2, Y12
+	VMAXPS    Y2, Y9, Y2
+	VPAND     Y2, Y12, Y2
+	VBLENDVPS Y10, Y11, Y2, Y2
+	VMOVUPS   32(CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y3, Y11
+	VADDPS    Y10, Y3, Y12
+	VMAXPS    Y10, Y3, Y13
+	VMAXPS    Y3, Y10, Y3
+	VPAND     Y3, Y13, Y3
+	VBLENDVPS Y11, Y12, Y3, Y3
+	VCMPPS    $0x03, Y9, Y4, Y10
+	VADDPS    Y9, Y4, Y11
+	VMAXPS    Y9, Y4, Y12
+	VMAXPS    Y4, Y9, Y4
+	VPAND     Y4, Y12, Y4
+	VBLENDVPS Y10, Y11, Y4, Y4
+	VMOVUPS   64(CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y5, Y11
+	VADDPS    Y10, Y5, Y12
+	VMAXPS    Y10, Y5, Y13
+	VMAXPS    Y5, Y10, Y5
+	VPAND     Y5, Y13, Y5
+	VBLENDVPS Y11, Y12, Y5, Y5
+	VCMPPS    $0x03, Y9, Y6, Y10
+	VADDPS    Y9, Y6, Y11
+	VMAXPS    Y9, Y6, Y12
+	VMAXPS    Y6, Y9, Y6
+	VPAND     Y6, Y12, Y6
+	VBLENDVPS Y10, Y11, Y6, Y6
+	VMOVUPS   96(CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y7, Y11
+	VADDPS    Y10, Y7, Y12
+	VMAXPS    Y10, Y7, Y13
+	VMAXPS    Y7, Y10, Y7
+	VPAND     Y7, Y13, Y7
+	VBLENDVPS Y11, Y12, Y7, Y7
+	VCMPPS    $0x03, Y9, Y8, Y10
+	VADDPS    Y9, Y8, Y11
+	VMAXPS    Y9, Y8, Y12
+	VMAXPS    Y8, Y9, Y8
+	VPAND     Y8, Y12, Y8
+	VBLENDVPS Y10, Y11, Y8, Y8
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y5, Y1, Y0
@@ -81304,15 +79255,15 @@ done:
 // func greatestRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestRowsBf16AVX2(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Y0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    d+8(FP), DX
-	MOVQ    c+32(FP), BX
-	MOVQ    b+24(FP), SI
-	VMOVSS  (SI), X1
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
+	VMOVUPS      all32_ffff0000<>+0(SB), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y1
 
 row:
 	MOVQ         AX, DI
@@ -81397,85 +79348,74 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y8
 	VMOVUPS all32_ff800000<>+0(SB), Y9
 	VMOVUPS all32_ff800000<>+0(SB), Y10
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	VMOVUPS    (R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y2, Y13
-	VADDPS     Y12, Y2, Y14
-	VMAXPS     Y12, Y2, Y15
-	VMAXPS     Y2, Y12, Y2
-	VPAND      Y2, Y15, Y2
-	VBLENDVPS  Y13, Y14, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y11, Y3, Y12
-	VADDPS     Y11, Y3, Y13
-	VMAXPS     Y11, Y3, Y14
-	VMAXPS     Y3, Y11, Y3
-	VPAND      Y3, Y14, Y3
-	VBLENDVPS  Y12, Y13, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    32(R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y4, Y13
-	VADDPS     Y12, Y4, Y14
-	VMAXPS     Y12, Y4, Y15
-	VMAXPS     Y4, Y12, Y4
-	VPAND      Y4, Y15, Y4
-	VBLENDVPS  Y13, Y14, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y11, Y6, Y12
-	VADDPS     Y11, Y6, Y13
-	VMAXPS     Y11, Y6, Y14
-	VMAXPS     Y6, Y11, Y6
-	VPAND      Y6, Y14, Y6
-	VBLENDVPS  Y12, Y13, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    64(R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y7, Y13
-	VADDPS     Y12, Y7, Y14
-	VMAXPS     Y12, Y7, Y15
-	VMAXPS     Y7, Y12, Y7
-	VPAND      Y7, Y15, Y7
-	VBLENDVPS  Y13, Y14, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y11, Y8, Y12
-	VADDPS     Y11, Y8, Y13
-	VMAXPS     Y11, Y8, Y14
-	VMAXPS     Y8, Y11, Y8
-	VPAND      Y8, Y14, Y8
-	VBLENDVPS  Y12, Y13, Y8, Y8
-	VMOVAPS    Y8, Y8
-	VMOVUPS    96(R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y9, Y13
-	VADDPS     Y12, Y9, Y14
-	VMAXPS     Y12, Y9, Y15
-	VMAXPS     Y9, Y12, Y9
-	VPAND      Y9, Y15, Y9
-	VBLENDVPS  Y13, Y14, Y9, Y9
-	VMOVAPS    Y9, Y9
-	VCMPPS     $0x03, Y11, Y10, Y12
-	VADDPS     Y11, Y10, Y13
-	VMAXPS     Y11, Y10, Y14
-	VMAXPS     Y10, Y11, Y10
-	VPAND      Y10, Y14, Y10
-	VBLENDVPS  Y12, Y13, Y10, Y10
-	VMOVAPS    Y10, Y10
-	ADDQ       $+128, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VMOVUPS   (R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y2, Y13
+	VADDPS    Y12, Y2, Y14
+	VMAXPS    Y12, Y2, Y15
+	VMAXPS    Y2, Y12, Y2
+	VPAND     Y2, Y15, Y2
+	VBLENDVPS Y13, Y14, Y2, Y2
+	VCMPPS    $0x03, Y11, Y3, Y12
+	VADDPS    Y11, Y3, Y13
+	VMAXPS    Y11, Y3, Y14
+	VMAXPS    Y3, Y11, Y3
+	VPAND     Y3, Y14, Y3
+	VBLENDVPS Y12, Y13, Y3, Y3
+	VMOVUPS   32(R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y4, Y13
+	VADDPS    Y12, Y4, Y14
+	VMAXPS    Y12, Y4, Y15
+	VMAXPS    Y4, Y12, Y4
+	VPAND     Y4, Y15, Y4
+	VBLENDVPS Y13, Y14, Y4, Y4
+	VCMPPS    $0x03, Y11, Y6, Y12
+	VADDPS    Y11, Y6, Y13
+	VMAXPS    Y11, Y6, Y14
+	VMAXPS    Y6, Y11, Y6
+	VPAND     Y6, Y14, Y6
+	VBLENDVPS Y12, Y13, Y6, Y6
+	VMOVUPS   64(R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y7, Y13
+	VADDPS    Y12, Y7, Y14
+	VMAXPS    Y12, Y7, Y15
+	VMAXPS    Y7, Y12, Y7
+	VPAND     Y7, Y15, Y7
+	VBLENDVPS Y13, Y14, Y7, Y7
+	VCMPPS    $0x03, Y11, Y8, Y12
+	VADDPS    Y11, Y8, Y13
+	VMAXPS    Y11, Y8, Y14
+	VMAXPS    Y8, Y11, Y8
+	VPAND     Y8, Y14, Y8
+	VBLENDVPS Y12, Y13, Y8, Y8
+	VMOVUPS   96(R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y9, Y13
+	VADDPS    Y12, Y9, Y14
+	VMAXPS    Y12, Y9, Y15
+	VMAXPS    Y9, Y12, Y9
+	VPAND     Y9, Y15, Y9
+	VBLENDVPS Y13, Y14, Y9, Y9
+	VCMPPS    $0x03, Y11, Y10, Y12
+	VADDPS    Y11, Y10, Y13
+	VMAXPS    Y11, Y10, Y14
+	VMAXPS    Y10, Y11, Y10
+	VPAND     Y10, Y14, Y10
+	VBLENDVPS Y12, Y13, Y10, Y10
+	ADDQ      $+128, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y7, Y2, Y11
@@ -81636,85 +79576,74 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
 	VMOVUPS all32_7f800000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	VMOVUPS    (CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y1, Y11
-	VADDPS     Y10, Y1, Y12
-	VMINPS     Y10, Y1, Y13
-	VMINPS     Y1, Y10, Y1
-	VPOR       Y1, Y13, Y1
-	VBLENDVPS  Y11, Y12, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y9, Y2, Y10
-	VADDPS     Y9, Y2, Y11
-	VMINPS     Y9, Y2, Y12
-	VMINPS     Y2, Y9, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y3, Y11
-	VADDPS     Y10, Y3, Y12
-	VMINPS     Y10, Y3, Y13
-	VMINPS     Y3, Y10, Y3
-	VPOR       Y3, Y13, Y3
-	VBLENDVPS  Y11, Y12, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y9, Y4, Y10
-	VADDPS     Y9, Y4, Y11
-	VMINPS     Y9, Y4, Y12
-	VMINPS     Y4, Y9, Y4
-	VPOR       Y4, Y12, Y4
-	VBLENDVPS  Y10, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    64(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y5, Y11
-	VADDPS     Y10, Y5, Y12
-	VMINPS     Y10, Y5, Y13
-	VMINPS     Y5, Y10, Y5
-	VPOR       Y5, Y13, Y5
-	VBLENDVPS  Y11, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCMPPS     $0x03, Y9, Y6, Y10
-	VADDPS     Y9, Y6, Y11
-	VMINPS     Y9, Y6, Y12
-	VMINPS     Y6, Y9, Y6
-	VPOR       Y6, Y12, Y6
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    96(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y7, Y11
-	VADDPS     Y10, Y7, Y12
-	VMINPS     Y10, Y7, Y13
-	VMINPS     Y7, Y10, Y7
-	VPOR       Y7, Y13, Y7
-	VBLENDVPS  Y11, Y12, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VADDPS     Y9, Y8, Y11
-	VMINPS     Y9, Y8, Y12
-	VMINPS     Y8, Y9, Y8
-	VPOR       Y8, Y12, Y8
-	VBLENDVPS  Y10, Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+128, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS   (CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y1, Y11
+	VADDPS    Y10, Y1, Y12
+	VMINPS    Y10, Y1, Y13
+	VMINPS    Y1, Y10, Y1
+	VPOR      Y1, Y13, Y1
+	VBLENDVPS Y11, Y12, Y1, Y1
+	VCMPPS    $0x03, Y9, Y2, Y10
+	VADDPS    Y9, Y2, Y11
+	VMINPS    Y9, Y2, Y12
+	VMINPS    Y2, Y9, Y2
+	VPOR      Y2, Y12, Y2
+	VBLENDVPS Y10, Y11, Y2, Y2
+	VMOVUPS   32(CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y3, Y11
+	VADDPS    Y10, Y3, Y12
+	VMINPS    Y10, Y3, Y13
+	VMINPS    Y3, Y10, Y3
+	VPOR      Y3, Y13, Y3
+	VBLENDVPS Y11, Y12, Y3, Y3
+	VCMPPS    $0x03, Y9, Y4, Y10
+	VADDPS    Y9, Y4, Y11
+	VMINPS    Y9, Y4, Y12
+	VMINPS    Y4, Y9, Y4
+	VPOR      Y4, Y12, Y4
+	VBLENDVPS Y10, Y11, Y4, Y4
+	VMOVUPS   64(CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y5, Y11
+	VADDPS    Y10, Y5, Y12
+	VMINPS    Y10, Y5, Y13
+	VMINPS    Y5, Y10, Y5
+	VPOR      Y5, Y13, Y5
+	VBLENDVPS Y11, Y12, Y5, Y5
+	VCMPPS    $0x03, Y9, Y6, Y10
+	VADDPS    Y9, Y6, Y11
+	VMINPS    Y9, Y6, Y12
+	VMINPS    Y6, Y9, Y6
+	VPOR      Y6, Y12, Y6
+	VBLENDVPS Y10, Y11, Y6, Y6
+	VMOVUPS   96(CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y7, Y11
+	VADDPS    Y10, Y7, Y12
+	VMINPS    Y10, Y7, Y13
+	VMINPS    Y7, Y10, Y7
+	VPOR      Y7, Y13, Y7
+	VBLENDVPS Y11, Y12, Y7, Y7
+	VCMPPS    $0x03, Y9, Y8, Y10
+	VADDPS    Y9, Y8, Y11
+	VMINPS    Y9, Y8, Y12
+	VMINPS    Y8, Y9, Y8
+	VPOR      Y8, Y12, Y8
+	VBLENDVPS Y10, Y11, Y8, Y8
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y5, Y1, Y0
@@ -81792,15 +79721,15 @@ done:
 // func leastRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·leastRowsBf16AVX2(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Y0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    d+8(FP), DX
-	MOVQ    c+32(FP), BX
-	MOVQ    b+24(FP), SI
-	VMOVSS  (SI), X1
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
+	VMOVUPS      all32_ffff0000<>+0(SB), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y1
 
 row:
 	MOVQ         AX, DI
@@ -81885,85 +79814,74 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y8
 	VMOVUPS all32_7f800000<>+0(SB), Y9
 	VMOVUPS all32_7f800000<>+0(SB), Y10
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	VMOVUPS    (R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y2, Y13
-	VADDPS     Y12, Y2, Y14
-	VMINPS     Y12, Y2, Y15
-	VMINPS     Y2, Y12, Y2
-	VPOR       Y2, Y15, Y2
-	VBLENDVPS  Y13, Y14, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y11, Y3, Y12
-	VADDPS     Y11, Y3, Y13
-	VMINPS     Y11, Y3, Y14
-	VMINPS     Y3, Y11, Y3
-	VPOR       Y3, Y14, Y3
-	VBLENDVPS  Y12, Y13, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    32(R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y4, Y13
-	VADDPS     Y12, Y4, Y14
-	VMINPS     Y12, Y4, Y15
-	VMINPS     Y4, Y12, Y4
-	VPOR       Y4, Y15, Y4
-	VBLENDVPS  Y13, Y14, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y11, Y6, Y12
-	VADDPS     Y11, Y6, Y13
-	VMINPS     Y11, Y6, Y14
-	VMINPS     Y6, Y11, Y6
-	VPOR       Y6, Y14, Y6
-	VBLENDVPS  Y12, Y13, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    64(R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y7, Y13
-	VADDPS     Y12, Y7, Y14
-	VMINPS     Y12, Y7, Y15
-	VMINPS     Y7, Y12, Y7
-	VPOR       Y7, Y15, Y7
-	VBLENDVPS  Y13, Y14, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y11, Y8, Y12
-	VADDPS     Y11, Y8, Y13
-	VMINPS     Y11, Y8, Y14
-	VMINPS     Y8, Y11, Y8
-	VPOR       Y8, Y14, Y8
-	VBLENDVPS  Y12, Y13, Y8, Y8
-	VMOVAPS    Y8, Y8
-	VMOVUPS    96(R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y9, Y13
-	VADDPS     Y12, Y9, Y14
-	VMINPS     Y12, Y9, Y15
-	VMINPS     Y9, Y12, Y9
-	VPOR       Y9, Y15, Y9
-	VBLENDVPS  Y13, Y14, Y9, Y9
-	VMOVAPS    Y9, Y9
-	VCMPPS     $0x03, Y11, Y10, Y12
-	VADDPS     Y11, Y10, Y13
-	VMINPS     Y11, Y10, Y14
-	VMINPS     Y10, Y11, Y10
-	VPOR       Y10, Y14, Y10
-	VBLENDVPS  Y12, Y13, Y10, Y10
-	VMOVAPS    Y10, Y10
-	ADDQ       $+128, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VMOVUPS   (R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y2, Y13
+	VADDPS    Y12, Y2, Y14
+	VMINPS    Y12, Y2, Y15
+	VMINPS    Y2, Y12, Y2
+	VPOR      Y2, Y15, Y2
+	VBLENDVPS Y13, Y14, Y2, Y2
+	VCMPPS    $0x03, Y11, Y3, Y12
+	VADDPS    Y11, Y3, Y13
+	VMINPS    Y11, Y3, Y14
+	VMINPS    Y3, Y11, Y3
+	VPOR      Y3, Y14, Y3
+	VBLENDVPS Y12, Y13, Y3, Y3
+	VMOVUPS   32(R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y4, Y13
+	VADDPS    Y12, Y4, Y14
+	VMINPS    Y12, Y4, Y15
+	VMINPS    Y4, Y12, Y4
+	VPOR      Y4, Y15, Y4
+	VBLENDVPS Y13, Y14, Y4, Y4
+	VCMPPS    $0x03, Y11, Y6, Y12
+	VADDPS    Y11, Y6, Y13
+	VMINPS    Y11, Y6, Y14
+	VMINPS    Y6, Y11, Y6
+	VPOR      Y6, Y14, Y6
+	VBLENDVPS Y12, Y13, Y6, Y6
+	VMOVUPS   64(R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y7, Y13
+	VADDPS    Y12, Y7, Y14
+	VMINPS    Y12, Y7, Y15
+	VMINPS    Y7, Y12, Y7
+	VPOR      Y7, Y15, Y7
+	VBLENDVPS Y13, Y14, Y7, Y7
+	VCMPPS    $0x03, Y11, Y8, Y12
+	VADDPS    Y11, Y8, Y13
+	VMINPS    Y11, Y8, Y14
+	VMINPS    Y8, Y11, Y8
+	VPOR      Y8, Y14, Y8
+	VBLENDVPS Y12, Y13, Y8, Y8
+	VMOVUPS   96(R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y9, Y13
+	VADDPS    Y12, Y9, Y14
+	VMINPS    Y12, Y9, Y15
+	VMINPS    Y9, Y12, Y9
+	VPOR      Y9, Y15, Y9
+	VBLENDVPS Y13, Y14, Y9, Y9
+	VCMPPS    $0x03, Y11, Y10, Y12
+	VADDPS    Y11, Y10, Y13
+	VMINPS    Y11, Y10, Y14
+	VMINPS    Y10, Y11, Y10
+	VPOR      Y10, Y14, Y10
+	VBLENDVPS Y12, Y13, Y10, Y10
+	ADDQ      $+128, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y7, Y2, Y11
@@ -82048,7 +79966,7 @@ done:
 	RET
 
 // func sumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, F16C, MMX+
+// Requires: AVX, F16C
 TEXT ·sumF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -82060,41 +79978,30 @@ TEXT ·sumF16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	VCVTPH2PS  (CX), Y8
-	VCVTPH2PS  16(CX), Y9
-	VADDPS     Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VADDPS     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCVTPH2PS  32(CX), Y8
-	VCVTPH2PS  48(CX), Y9
-	VADDPS     Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VADDPS     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCVTPH2PS  64(CX), Y8
-	VCVTPH2PS  80(CX), Y9
-	VADDPS     Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VADDPS     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCVTPH2PS  96(CX), Y8
-	VCVTPH2PS  112(CX), Y9
-	VADDPS     Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VADDPS     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+128, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VCVTPH2PS (CX), Y8
+	VCVTPH2PS 16(CX), Y9
+	VADDPS    Y8, Y0, Y0
+	VADDPS    Y9, Y1, Y1
+	VCVTPH2PS 32(CX), Y8
+	VCVTPH2PS 48(CX), Y9
+	VADDPS    Y8, Y2, Y2
+	VADDPS    Y9, Y3, Y3
+	VCVTPH2PS 64(CX), Y8
+	VCVTPH2PS 80(CX), Y9
+	VADDPS    Y8, Y4, Y4
+	VADDPS    Y9, Y5, Y5
+	VCVTPH2PS 96(CX), Y8
+	VCVTPH2PS 112(CX), Y9
+	VADDPS    Y8, Y6, Y6
+	VADDPS    Y9, Y7, Y7
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	VADDPS     Y4, Y0, Y0
@@ -82116,16 +80023,16 @@ rest:
 	RET
 
 // func sumRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, F16C, MMX+
+// Requires: AVX, AVX2, F16C
 TEXT ·sumRowsF16AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x01, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -82138,41 +80045,30 @@ row:
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
 	VMOVUPS all32_0<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	VCVTPH2PS  (R8), Y9
-	VCVTPH2PS  16(R8), Y10
-	VADDPS     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VADDPS     Y10, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCVTPH2PS  32(R8), Y9
-	VCVTPH2PS  48(R8), Y10
-	VADDPS     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VADDPS     Y10, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCVTPH2PS  64(R8), Y9
-	VCVTPH2PS  80(R8), Y10
-	VADDPS     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VADDPS     Y10, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCVTPH2PS  96(R8), Y9
-	VCVTPH2PS  112(R8), Y10
-	VADDPS     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VADDPS     Y10, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+128, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VCVTPH2PS (R8), Y9
+	VCVTPH2PS 16(R8), Y10
+	VADDPS    Y9, Y1, Y1
+	VADDPS    Y10, Y2, Y2
+	VCVTPH2PS 32(R8), Y9
+	VCVTPH2PS 48(R8), Y10
+	VADDPS    Y9, Y3, Y3
+	VADDPS    Y10, Y4, Y4
+	VCVTPH2PS 64(R8), Y9
+	VCVTPH2PS 80(R8), Y10
+	VADDPS    Y9, Y5, Y5
+	VADDPS    Y10, Y6, Y6
+	VCVTPH2PS 96(R8), Y9
+	VCVTPH2PS 112(R8), Y10
+	VADDPS    Y9, Y7, Y7
+	VADDPS    Y10, Y8, Y8
+	ADDQ      $+128, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	VADDPS     Y5, Y1, Y1
@@ -82273,81 +80169,70 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y5
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	VCVTPH2PS  (CX), Y8
-	VCVTPH2PS  16(CX), Y9
-	VCMPPS     $0x03, Y8, Y0, Y10
-	VADDPS     Y8, Y0, Y11
-	VMAXPS     Y8, Y0, Y12
-	VMAXPS     Y0, Y8, Y0
-	VPAND      Y0, Y12, Y0
-	VBLENDVPS  Y10, Y11, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VCMPPS     $0x03, Y9, Y1, Y8
-	VADDPS     Y9, Y1, Y10
-	VMAXPS     Y9, Y1, Y11
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y11, Y1
-	VBLENDVPS  Y8, Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCVTPH2PS  32(CX), Y8
-	VCVTPH2PS  48(CX), Y9
-	VCMPPS     $0x03, Y8, Y2, Y10
-	VADDPS     Y8, Y2, Y11
-	VMAXPS     Y8, Y2, Y12
-	VMAXPS     Y2, Y8, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y9, Y3, Y8
-	VADDPS     Y9, Y3, Y10
-	VMAXPS     Y9, Y3, Y11
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y11, Y3
-	VBLENDVPS  Y8, Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCVTPH2PS  64(CX), Y8
-	VCVTPH2PS  80(CX), Y9
-	VCMPPS     $0x03, Y8, Y4, Y10
-	VADDPS     Y8, Y4, Y11
-	VMAXPS     Y8, Y4, Y12
-	VMAXPS     Y4, Y8, Y4
-	VPAND      Y4, Y12, Y4
-	VBLENDVPS  Y10, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y9, Y5, Y8
-	VADDPS     Y9, Y5, Y10
-	VMAXPS     Y9, Y5, Y11
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y11, Y5
-	VBLENDVPS  Y8, Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCVTPH2PS  96(CX), Y8
-	VCVTPH2PS  112(CX), Y9
-	VCMPPS     $0x03, Y8, Y6, Y10
-	VADDPS     Y8, Y6, Y11
-	VMAXPS     Y8, Y6, Y12
-	VMAXPS     Y6, Y8, Y6
-	VPAND      Y6, Y12, Y6
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y9, Y7, Y8
-	VADDPS     Y9, Y7, Y10
-	VMAXPS     Y9, Y7, Y11
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y11, Y7
-	VBLENDVPS  Y8, Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+128, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VCVTPH2PS (CX), Y8
+	VCVTPH2PS 16(CX), Y9
+	VCMPPS    $0x03, Y8, Y0, Y10
+	VADDPS    Y8, Y0, Y11
+	VMAXPS    Y8, Y0, Y12
+	VMAXPS    Y0, Y8, Y0
+	VPAND     Y0, Y12, Y0
+	VBLENDVPS Y10, Y11, Y0, Y0
+	VCMPPS    $0x03, Y9, Y1, Y8
+	VADDPS    Y9, Y1, Y10
+	VMAXPS    Y9, Y1, Y11
+	VMAXPS    Y1, Y9, Y1
+	VPAND     Y1, Y11, Y1
+	VBLENDVPS Y8, Y10, Y1, Y1
+	VCVTPH2PS 32(CX), Y8
+	VCVTPH2PS 48(CX), Y9
+	VCMPPS    $0x03, Y8, Y2, Y10
+	VADDPS    Y8, Y2, Y11
+	VMAXPS    Y8, Y2, Y12
+	VMAXPS    Y2, Y8, Y2
+	VPAND     Y2, Y12, Y2
+	VBLENDVPS Y10, Y11, Y2, Y2
+	VCMPPS    $0x03, Y9, Y3, Y8
+	VADDPS    Y9, Y3, Y10
+	VMAXPS    Y9, Y3, Y11
+	VMAXPS    Y3, Y9, Y3
+	VPAND     Y3, Y11, Y3
+	VBLENDVPS Y8, Y10, Y3, Y3
+	VCVTPH2PS 64(CX), Y8
+	VCVTPH2PS 80(CX), Y9
+	VCMPPS    $0x03, Y8, Y4, Y10
+	VADDPS    Y8, Y4, Y11
+	VMAXPS    Y8, Y4, Y12
+	VMAXPS    Y4, Y8, Y4
+	VPAND     Y4, Y12, Y4
+	VBLENDVPS Y10, Y11, Y4, Y4
+	VCMPPS    $0x03, Y9, Y5, Y8
+	VADDPS    Y9, Y5, Y10
+	VMAXPS    Y9, Y5, Y11
+	VMAXPS    Y5, Y9, Y5
+	VPAND     Y5, Y11, Y5
+	VBLENDVPS Y8, Y10, Y5, Y5
+	VCVTPH2PS 96(CX), Y8
+	VCVTPH2PS 112(CX), Y9
+	VCMPPS    $0x03, Y8, Y6, Y10
+	VADDPS    Y8, Y6, Y11
+	VMAXPS    Y8, Y6, Y12
+	VMAXPS    Y6, Y8, Y6
+	VPAND     Y6, Y12, Y6
+	VBLENDVPS Y10, Y11, Y6, Y6
+	VCMPPS    $0x03, Y9, Y7, Y8
+	VADDPS    Y9, Y7, Y10
+	VMAXPS    Y9, Y7, Y11
+	VMAXPS    Y7, Y9, Y7
+	VPAND     Y7, Y11, Y7
+	VBLENDVPS Y8, Y10, Y7, Y7
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y4, Y0, Y8
@@ -82423,14 +80308,14 @@ done:
 // func greatestRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, F16C, MMX+
 TEXT ·greatestRowsF16AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x01, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y0
 
 row:
 	MOVQ         AX, DI
@@ -82515,81 +80400,70 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y7
 	VMOVUPS all32_ff800000<>+0(SB), Y8
 	VMOVUPS all32_ff800000<>+0(SB), Y9
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	VCVTPH2PS  (R8), Y10
-	VCVTPH2PS  16(R8), Y11
-	VCMPPS     $0x03, Y10, Y1, Y12
-	VADDPS     Y10, Y1, Y13
-	VMAXPS     Y10, Y1, Y14
-	VMAXPS     Y1, Y10, Y1
-	VPAND      Y1, Y14, Y1
-	VBLENDVPS  Y12, Y13, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y11, Y2, Y10
-	VADDPS     Y11, Y2, Y12
-	VMAXPS     Y11, Y2, Y13
-	VMAXPS     Y2, Y11, Y2
-	VPAND      Y2, Y13, Y2
-	VBLENDVPS  Y10, Y12, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCVTPH2PS  32(R8), Y10
-	VCVTPH2PS  48(R8), Y11
-	VCMPPS     $0x03, Y10, Y3, Y12
-	VADDPS     Y10, Y3, Y13
-	VMAXPS     Y10, Y3, Y14
-	VMAXPS     Y3, Y10, Y3
-	VPAND      Y3, Y14, Y3
-	VBLENDVPS  Y12, Y13, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y11, Y5, Y10
-	VADDPS     Y11, Y5, Y12
-	VMAXPS     Y11, Y5, Y13
-	VMAXPS     Y5, Y11, Y5
-	VPAND      Y5, Y13, Y5
-	VBLENDVPS  Y10, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCVTPH2PS  64(R8), Y10
-	VCVTPH2PS  80(R8), Y11
-	VCMPPS     $0x03, Y10, Y6, Y12
-	VADDPS     Y10, Y6, Y13
-	VMAXPS     Y10, Y6, Y14
-	VMAXPS     Y6, Y10, Y6
-	VPAND      Y6, Y14, Y6
-	VBLENDVPS  Y12, Y13, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y11, Y7, Y10
-	VADDPS     Y11, Y7, Y12
-	VMAXPS     Y11, Y7, Y13
-	VMAXPS     Y7, Y11, Y7
-	VPAND      Y7, Y13, Y7
-	VBLENDVPS  Y10, Y12, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCVTPH2PS  96(R8), Y10
-	VCVTPH2PS  112(R8), Y11
-	VCMPPS     $0x03, Y10, Y8, Y12
-	VADDPS     Y10, Y8, Y13
-	VMAXPS     Y10, Y8, Y14
-	VMAXPS     Y8, Y10, Y8
-	VPAND      Y8, Y14, Y8
-	VBLENDVPS  Y12, Y13, Y8, Y8
-	VMOVAPS    Y8, Y8
-	VCMPPS     $0x03, Y11, Y9, Y10
-	VADDPS     Y11, Y9, Y12
-	VMAXPS     Y11, Y9, Y13
-	VMAXPS     Y9, Y11, Y9
-	VPAND      Y9, Y13, Y9
-	VBLENDVPS  Y10, Y12, Y9, Y9
-	VMOVAPS    Y9, Y9
-	ADDQ       $+128, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VCVTPH2PS (R8), Y10
+	VCVTPH2PS 16(R8), Y11
+	VCMPPS    $0x03, Y10, Y1, Y12
+	VADDPS    Y10, Y1, Y13
+	VMAXPS    Y10, Y1, Y14
+	VMAXPS    Y1, Y10, Y1
+	VPAND     Y1, Y14, Y1
+	VBLENDVPS Y12, Y13, Y1, Y1
+	VCMPPS    $0x03, Y11, Y2, Y10
+	VADDPS    Y11, Y2, Y12
+	VMAXPS    Y11, Y2, Y13
+	VMAXPS    Y2, Y11, Y2
+	VPAND     Y2, Y13, Y2
+	VBLENDVPS Y10, Y12, Y2, Y2
+	VCVTPH2PS 32(R8), Y10
+	VCVTPH2PS 48(R8), Y11
+	VCMPPS    $0x03, Y10, Y3, Y12
+	VADDPS    Y10, Y3, Y13
+	VMAXPS    Y10, Y3, Y14
+	VMAXPS    Y3, Y10, Y3
+	VPAND     Y3, Y14, Y3
+	VBLENDVPS Y12, Y13, Y3, Y3
+	VCMPPS    $0x03, Y11, Y5, Y10
+	VADDPS    Y11, Y5, Y12
+	VMAXPS    Y11, Y5, Y13
+	VMAXPS    Y5, Y11, Y5
+	VPAND     Y5, Y13, Y5
+	VBLENDVPS Y10, Y12, Y5, Y5
+	VCVTPH2PS 64(R8), Y10
+	VCVTPH2PS 80(R8), Y11
+	VCMPPS    $0x03, Y10, Y6, Y12
+	VADDPS    Y10, Y6, Y13
+	VMAXPS    Y10, Y6, Y14
+	VMAXPS    Y6, Y10, Y6
+	VPAND     Y6, Y14, Y6
+	VBLENDVPS Y12, Y13, Y6, Y6
+	VCMPPS    $0x03, Y11, Y7, Y10
+	VADDPS    Y11, Y7, Y12
+	VMAXPS    Y11, Y7, Y13
+	VMAXPS    Y7, Y11, Y7
+	VPAND     Y7, Y13, Y7
+	VBLENDVPS Y10, Y12, Y7, Y7
+	VCVTPH2PS 96(R8), Y10
+	VCVTPH2PS 112(R8), Y11
+	VCMPPS    $0x03, Y10, Y8, Y12
+	VADDPS    Y10, Y8, Y13
+	VMAXPS    Y10, Y8, Y14
+	VMAXPS    Y8, Y10, Y8
+	VPAND     Y8, Y14, Y8
+	VBLENDVPS Y12, Y13, Y8, Y8
+	VCMPPS    $0x03, Y11, Y9, Y10
+	VADDPS    Y11, Y9, Y12
+	VMAXPS    Y11, Y9, Y13
+	VMAXPS    Y9, Y11, Y9
+	VPAND     Y9, Y13, Y9
+	VBLENDVPS Y10, Y12, Y9, Y9
+	ADDQ      $+128, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y6, Y1, Y10
@@ -82747,81 +80621,70 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y5
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	VCVTPH2PS  (CX), Y8
-	VCVTPH2PS  16(CX), Y9
-	VCMPPS     $0x03, Y8, Y0, Y10
-	VADDPS     Y8, Y0, Y11
-	VMINPS     Y8, Y0, Y12
-	VMINPS     Y0, Y8, Y0
-	VPOR       Y0, Y12, Y0
-	VBLENDVPS  Y10, Y11, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VCMPPS     $0x03, Y9, Y1, Y8
-	VADDPS     Y9, Y1, Y10
-	VMINPS     Y9, Y1, Y11
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y11, Y1
-	VBLENDVPS  Y8, Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCVTPH2PS  32(CX), Y8
-	VCVTPH2PS  48(CX), Y9
-	VCMPPS     $0x03, Y8, Y2, Y10
-	VADDPS     Y8, Y2, Y11
-	VMINPS     Y8, Y2, Y12
-	VMINPS     Y2, Y8, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y9, Y3, Y8
-	VADDPS     Y9, Y3, Y10
-	VMINPS     Y9, Y3, Y11
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y11, Y3
-	VBLENDVPS  Y8, Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCVTPH2PS  64(CX), Y8
-	VCVTPH2PS  80(CX), Y9
-	VCMPPS     $0x03, Y8, Y4, Y10
-	VADDPS     Y8, Y4, Y11
-	VMINPS     Y8, Y4, Y12
-	VMINPS     Y4, Y8, Y4
-	VPOR       Y4, Y12, Y4
-	VBLENDVPS  Y10, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y9, Y5, Y8
-	VADDPS     Y9, Y5, Y10
-	VMINPS     Y9, Y5, Y11
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y11, Y5
-	VBLENDVPS  Y8, Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCVTPH2PS  96(CX), Y8
-	VCVTPH2PS  112(CX), Y9
-	VCMPPS     $0x03, Y8, Y6, Y10
-	VADDPS     Y8, Y6, Y11
-	VMINPS     Y8, Y6, Y12
-	VMINPS     Y6, Y8, Y6
-	VPOR       Y6, Y12, Y6
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y9, Y7, Y8
-	VADDPS     Y9, Y7, Y10
-	VMINPS     Y9, Y7, Y11
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y11, Y7
-	VBLENDVPS  Y8, Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+128, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VCVTPH2PS (CX), Y8
+	VCVTPH2PS 16(CX), Y9
+	VCMPPS    $0x03, Y8, Y0, Y10
+	VADDPS    Y8, Y0, Y11
+	VMINPS    Y8, Y0, Y12
+	VMINPS    Y0, Y8, Y0
+	VPOR      Y0, Y12, Y0
+	VBLENDVPS Y10, Y11, Y0, Y0
+	VCMPPS    $0x03, Y9, Y1, Y8
+	VADDPS    Y9, Y1, Y10
+	VMINPS    Y9, Y1, Y11
+	VMINPS    Y1, Y9, Y1
+	VPOR      Y1, Y11, Y1
+	VBLENDVPS Y8, Y10, Y1, Y1
+	VCVTPH2PS 32(CX), Y8
+	VCVTPH2PS 48(CX), Y9
+	VCMPPS    $0x03, Y8, Y2, Y10
+	VADDPS    Y8, Y2, Y11
+	VMINPS    Y8, Y2, Y12
+	VMINPS    Y2, Y8, Y2
+	VPOR      Y2, Y12, Y2
+	VBLENDVPS Y10, Y11, Y2, Y2
+	VCMPPS    $0x03, Y9, Y3, Y8
+	VADDPS    Y9, Y3, Y10
+	VMINPS    Y9, Y3, Y11
+	VMINPS    Y3, Y9, Y3
+	VPOR      Y3, Y11, Y3
+	VBLENDVPS Y8, Y10, Y3, Y3
+	VCVTPH2PS 64(CX), Y8
+	VCVTPH2PS 80(CX), Y9
+	VCMPPS    $0x03, Y8, Y4, Y10
+	VADDPS    Y8, Y4, Y11
+	VMINPS    Y8, Y4, Y12
+	VMINPS    Y4, Y8, Y4
+	VPOR      Y4, Y12, Y4
+	VBLENDVPS Y10, Y11, Y4, Y4
+	VCMPPS    $0x03, Y9, Y5, Y8
+	VADDPS    Y9, Y5, Y10
+	VMINPS    Y9, Y5, Y11
+	VMINPS    Y5, Y9, Y5
+	VPOR      Y5, Y11, Y5
+	VBLENDVPS Y8, Y10, Y5, Y5
+	VCVTPH2PS 96(CX), Y8
+	VCVTPH2PS 112(CX), Y9
+	VCMPPS    $0x03, Y8, Y6, Y10
+	VADDPS    Y8, Y6, Y11
+	VMINPS    Y8, Y6, Y12
+	VMINPS    Y6, Y8, Y6
+	VPOR      Y6, Y12, Y6
+	VBLENDVPS Y10, Y11, Y6, Y6
+	VCMPPS    $0x03, Y9, Y7, Y8
+	VADDPS    Y9, Y7, Y10
+	VMINPS    Y9, Y7, Y11
+	VMINPS    Y7, Y9, Y7
+	VPOR      Y7, Y11, Y7
+	VBLENDVPS Y8, Y10, Y7, Y7
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y4, Y0, Y8
@@ -82897,14 +80760,14 @@ done:
 // func leastRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, F16C, MMX+
 TEXT ·leastRowsF16AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x01, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y0
 
 row:
 	MOVQ         AX, DI
@@ -82989,81 +80852,70 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y7
 	VMOVUPS all32_7f800000<>+0(SB), Y8
 	VMOVUPS all32_7f800000<>+0(SB), Y9
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	VCVTPH2PS  (R8), Y10
-	VCVTPH2PS  16(R8), Y11
-	VCMPPS     $0x03, Y10, Y1, Y12
-	VADDPS     Y10, Y1, Y13
-	VMINPS     Y10, Y1, Y14
-	VMINPS     Y1, Y10, Y1
-	VPOR       Y1, Y14, Y1
-	VBLENDVPS  Y12, Y13, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y11, Y2, Y10
-	VADDPS     Y11, Y2, Y12
-	VMINPS     Y11, Y2, Y13
-	VMINPS     Y2, Y11, Y2
-	VPOR       Y2, Y13, Y2
-	VBLENDVPS  Y10, Y12, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCVTPH2PS  32(R8), Y10
-	VCVTPH2PS  48(R8), Y11
-	VCMPPS     $0x03, Y10, Y3, Y12
-	VADDPS     Y10, Y3, Y13
-	VMINPS     Y10, Y3, Y14
-	VMINPS     Y3, Y10, Y3
-	VPOR       Y3, Y14, Y3
-	VBLENDVPS  Y12, Y13, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y11, Y5, Y10
-	VADDPS     Y11, Y5, Y12
-	VMINPS     Y11, Y5, Y13
-	VMINPS     Y5, Y11, Y5
-	VPOR       Y5, Y13, Y5
-	VBLENDVPS  Y10, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCVTPH2PS  64(R8), Y10
-	VCVTPH2PS  80(R8), Y11
-	VCMPPS     $0x03, Y10, Y6, Y12
-	VADDPS     Y10, Y6, Y13
-	VMINPS     Y10, Y6, Y14
-	VMINPS     Y6, Y10, Y6
-	VPOR       Y6, Y14, Y6
-	VBLENDVPS  Y12, Y13, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y11, Y7, Y10
-	VADDPS     Y11, Y7, Y12
-	VMINPS     Y11, Y7, Y13
-	VMINPS     Y7, Y11, Y7
-	VPOR       Y7, Y13, Y7
-	VBLENDVPS  Y10, Y12, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCVTPH2PS  96(R8), Y10
-	VCVTPH2PS  112(R8), Y11
-	VCMPPS     $0x03, Y10, Y8, Y12
-	VADDPS     Y10, Y8, Y13
-	VMINPS     Y10, Y8, Y14
-	VMINPS     Y8, Y10, Y8
-	VPOR       Y8, Y14, Y8
-	VBLENDVPS  Y12, Y13, Y8, Y8
-	VMOVAPS    Y8, Y8
-	VCMPPS     $0x03, Y11, Y9, Y10
-	VADDPS     Y11, Y9, Y12
-	VMINPS     Y11, Y9, Y13
-	VMINPS     Y9, Y11, Y9
-	VPOR       Y9, Y13, Y9
-	VBLENDVPS  Y10, Y12, Y9, Y9
-	VMOVAPS    Y9, Y9
-	ADDQ       $+128, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VCVTPH2PS (R8), Y10
+	VCVTPH2PS 16(R8), Y11
+	VCMPPS    $0x03, Y10, Y1, Y12
+	VADDPS    Y10, Y1, Y13
+	VMINPS    Y10, Y1, Y14
+	VMINPS    Y1, Y10, Y1
+	VPOR      Y1, Y14, Y1
+	VBLENDVPS Y12, Y13, Y1, Y1
+	VCMPPS    $0x03, Y11, Y2, Y10
+	VADDPS    Y11, Y2, Y12
+	VMINPS    Y11, Y2, Y13
+	VMINPS    Y2, Y11, Y2
+	VPOR      Y2, Y13, Y2
+	VBLENDVPS Y10, Y12, Y2, Y2
+	VCVTPH2PS 32(R8), Y10
+	VCVTPH2PS 48(R8), Y11
+	VCMPPS    $0x03, Y10, Y3, Y12
+	VADDPS    Y10, Y3, Y13
+	VMINPS    Y10, Y3, Y14
+	VMINPS    Y3, Y10, Y3
+	VPOR      Y3, Y14, Y3
+	VBLENDVPS Y12, Y13, Y3, Y3
+	VCMPPS    $0x03, Y11, Y5, Y10
+	VADDPS    Y11, Y5, Y12
+	VMINPS    Y11, Y5, Y13
+	VMINPS    Y5, Y11, Y5
+	VPOR      Y5, Y13, Y5
+	VBLENDVPS Y10, Y12, Y5, Y5
+	VCVTPH2PS 64(R8), Y10
+	VCVTPH2PS 80(R8), Y11
+	VCMPPS    $0x03, Y10, Y6, Y12
+	VADDPS    Y10, Y6, Y13
+	VMINPS    Y10, Y6, Y14
+	VMINPS    Y6, Y10, Y6
+	VPOR      Y6, Y14, Y6
+	VBLENDVPS Y12, Y13, Y6, Y6
+	VCMPPS    $0x03, Y11, Y7, Y10
+	VADDPS    Y11, Y7, Y12
+	VMINPS    Y11, Y7, Y13
+	VMINPS    Y7, Y11, Y7
+	VPOR      Y7, Y13, Y7
+	VBLENDVPS Y10, Y12, Y7, Y7
+	VCVTPH2PS 96(R8), Y10
+	VCVTPH2PS 112(R8), Y11
+	VCMPPS    $0x03, Y10, Y8, Y12
+	VADDPS    Y10, Y8, Y13
+	VMINPS    Y10, Y8, Y14
+	VMINPS    Y8, Y10, Y8
+	VPOR      Y8, Y14, Y8
+	VBLENDVPS Y12, Y13, Y8, Y8
+	VCMPPS    $0x03, Y11, Y9, Y10
+	VADDPS    Y11, Y9, Y12
+	VMINPS    Y11, Y9, Y13
+	VMINPS    Y9, Y11, Y9
+	VPOR      Y9, Y13, Y9
+	VBLENDVPS Y10, Y12, Y9, Y9
+	ADDQ      $+128, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y6, Y1, Y10
@@ -83146,7 +80998,7 @@ done:
 	RET
 
 // func foldAnd64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·foldAnd64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -83158,43 +81010,30 @@ TEXT ·foldAnd64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y5
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y6
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VPAND      Y8, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VPAND      Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VPAND      Y8, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VPAND      Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VPAND      Y8, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VPAND      Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VPAND      Y8, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VPAND      Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VMOVUPD (CX), Y8
+	VMOVUPD 32(CX), Y9
+	VPAND   Y8, Y0, Y0
+	VPAND   Y9, Y1, Y1
+	VMOVUPD 64(CX), Y8
+	VMOVUPD 96(CX), Y9
+	VPAND   Y8, Y2, Y2
+	VPAND   Y9, Y3, Y3
+	VMOVUPD 128(CX), Y8
+	VMOVUPD 160(CX), Y9
+	VPAND   Y8, Y4, Y4
+	VPAND   Y9, Y5, Y5
+	VMOVUPD 192(CX), Y8
+	VMOVUPD 224(CX), Y9
+	VPAND   Y8, Y6, Y6
+	VPAND   Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -83209,7 +81048,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83223,7 +81061,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83237,7 +81074,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83251,7 +81087,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83265,7 +81100,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83279,7 +81113,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83293,7 +81126,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83307,7 +81139,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -83328,7 +81159,7 @@ fold:
 	RET
 
 // func foldOr64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·foldOr64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -83340,43 +81171,30 @@ TEXT ·foldOr64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_0<>+0(SB), Y5
 	VMOVUPD all64_0<>+0(SB), Y6
 	VMOVUPD all64_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VPOR       Y8, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VPOR       Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VPOR       Y8, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VPOR       Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VPOR       Y8, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VPOR       Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VPOR       Y8, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VPOR       Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VMOVUPD (CX), Y8
+	VMOVUPD 32(CX), Y9
+	VPOR    Y8, Y0, Y0
+	VPOR    Y9, Y1, Y1
+	VMOVUPD 64(CX), Y8
+	VMOVUPD 96(CX), Y9
+	VPOR    Y8, Y2, Y2
+	VPOR    Y9, Y3, Y3
+	VMOVUPD 128(CX), Y8
+	VMOVUPD 160(CX), Y9
+	VPOR    Y8, Y4, Y4
+	VPOR    Y9, Y5, Y5
+	VMOVUPD 192(CX), Y8
+	VMOVUPD 224(CX), Y9
+	VPOR    Y8, Y6, Y6
+	VPOR    Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -83391,7 +81209,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83405,7 +81222,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83419,7 +81235,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83433,7 +81248,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83447,7 +81261,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83461,7 +81274,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83475,7 +81287,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83489,7 +81300,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -83510,7 +81320,7 @@ fold:
 	RET
 
 // func foldXor64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·foldXor64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -83522,43 +81332,30 @@ TEXT ·foldXor64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_0<>+0(SB), Y5
 	VMOVUPD all64_0<>+0(SB), Y6
 	VMOVUPD all64_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VPXOR      Y8, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VPXOR      Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VPXOR      Y8, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VPXOR      Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VPXOR      Y8, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VPXOR      Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VPXOR      Y8, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VPXOR      Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VMOVUPD (CX), Y8
+	VMOVUPD 32(CX), Y9
+	VPXOR   Y8, Y0, Y0
+	VPXOR   Y9, Y1, Y1
+	VMOVUPD 64(CX), Y8
+	VMOVUPD 96(CX), Y9
+	VPXOR   Y8, Y2, Y2
+	VPXOR   Y9, Y3, Y3
+	VMOVUPD 128(CX), Y8
+	VMOVUPD 160(CX), Y9
+	VPXOR   Y8, Y4, Y4
+	VPXOR   Y9, Y5, Y5
+	VMOVUPD 192(CX), Y8
+	VMOVUPD 224(CX), Y9
+	VPXOR   Y8, Y6, Y6
+	VPXOR   Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -83573,7 +81370,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83587,7 +81383,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83601,7 +81396,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83615,7 +81409,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83629,7 +81422,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83643,7 +81435,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83657,7 +81448,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83671,7 +81461,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -84970,7 +82759,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R8)(Y1*1), Y3
 	VMULPS     Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, DI
 	CMPQ       DI, AX
 	JLT        element
@@ -86122,7 +83910,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDQ Y4, (R8)(X1*1), Y3
 	VMULPD     Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
 	ADDQ       $+8, DI
 	CMPQ       DI, AX
 	JLT        element
@@ -86142,7 +83929,6 @@ TEXT ·greatestRunsS8AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Y0
 	VPAND        all32_ff<>+0(SB), Y0, Y0
 	VPOR         all32_80808000<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86176,7 +83962,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMAXSB    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86188,13 +83973,10 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMAXSB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMAXSB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x08, Y4, Y5
 	VPMAXSB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLDQ   X5, X4, X4
@@ -86214,7 +83996,6 @@ TEXT ·leastRunsS8AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Y0
 	VPAND        all32_ff<>+0(SB), Y0, Y0
 	VPOR         all32_7f7f7f00<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86248,7 +84029,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMINSB    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86260,13 +84040,10 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMINSB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMINSB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x08, Y4, Y5
 	VPMINSB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLDQ   X5, X4, X4
@@ -86286,7 +84063,6 @@ TEXT ·greatestRunsU8AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Y0
 	VPAND        all32_ff<>+0(SB), Y0, Y0
 	VPOR         all32_0<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86320,7 +84096,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMAXUB    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86332,13 +84107,10 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMAXUB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMAXUB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x08, Y4, Y5
 	VPMAXUB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLDQ   X5, X4, X4
@@ -86358,7 +84130,6 @@ TEXT ·leastRunsU8AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Y0
 	VPAND        all32_ff<>+0(SB), Y0, Y0
 	VPOR         all32_ffffff00<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86392,7 +84163,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMINUB    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86404,13 +84174,10 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMINUB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMINUB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x08, Y4, Y5
 	VPMINUB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLDQ   X5, X4, X4
@@ -86430,7 +84197,6 @@ TEXT ·sumRunsI8AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Y0
 	VPAND        all32_ff<>+0(SB), Y0, Y0
 	VPOR         all32_0<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86464,7 +84230,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPADDB     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86476,13 +84241,10 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPADDB       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPADDB       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x08, Y4, Y5
 	VPADDB       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLDQ   X5, X4, X4
@@ -86502,7 +84264,6 @@ TEXT ·productRunsI8AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Y0
 	VPAND        all32_ff<>+0(SB), Y0, Y0
 	VPOR         all32_1010100<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86542,7 +84303,6 @@ word:
 	VPMULLW    Y5, Y4, Y4
 	VPSLLW     $0x08, Y4, Y4
 	VPOR       Y4, Y6, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86560,7 +84320,6 @@ last:
 	VPMULLW      Y5, Y4, Y4
 	VPSLLW       $0x08, Y4, Y4
 	VPOR         Y4, Y6, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMULLW      Y5, Y4, Y6
 	VPAND        all32_ff00ff<>+0(SB), Y6, Y6
@@ -86569,7 +84328,6 @@ last:
 	VPMULLW      Y5, Y4, Y4
 	VPSLLW       $0x08, Y4, Y4
 	VPOR         Y4, Y6, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x08, Y4, Y5
 	VPMULLW      Y5, Y4, Y6
 	VPAND        all32_ff00ff<>+0(SB), Y6, Y6
@@ -86578,7 +84336,6 @@ last:
 	VPMULLW      Y5, Y4, Y4
 	VPSLLW       $0x08, Y4, Y4
 	VPOR         Y4, Y6, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLDQ   X5, X4, X4
@@ -86598,7 +84355,6 @@ TEXT ·greatestRunsS16AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Y0
 	VPAND        all32_ffff<>+0(SB), Y0, Y0
 	VPOR         all32_80000000<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86633,7 +84389,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMAXSW    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86645,10 +84400,8 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMAXSW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMAXSW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLQDQ  X5, X4, X4
@@ -86668,7 +84421,6 @@ TEXT ·leastRunsS16AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Y0
 	VPAND        all32_ffff<>+0(SB), Y0, Y0
 	VPOR         all32_7fff0000<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86703,7 +84455,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMINSW    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86715,10 +84466,8 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMINSW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMINSW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLQDQ  X5, X4, X4
@@ -86738,7 +84487,6 @@ TEXT ·greatestRunsU16AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Y0
 	VPAND        all32_ffff<>+0(SB), Y0, Y0
 	VPOR         all32_0<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86773,7 +84521,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMAXUW    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86785,10 +84532,8 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMAXUW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMAXUW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLQDQ  X5, X4, X4
@@ -86808,7 +84553,6 @@ TEXT ·leastRunsU16AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Y0
 	VPAND        all32_ffff<>+0(SB), Y0, Y0
 	VPOR         all32_ffff0000<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86843,7 +84587,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMINUW    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86855,10 +84598,8 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMINUW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMINUW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLQDQ  X5, X4, X4
@@ -86878,7 +84619,6 @@ TEXT ·sumRunsI16AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Y0
 	VPAND        all32_ffff<>+0(SB), Y0, Y0
 	VPOR         all32_0<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86913,7 +84653,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPADDW     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86925,10 +84664,8 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPADDW       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPADDW       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLQDQ  X5, X4, X4
@@ -86948,7 +84685,6 @@ TEXT ·productRunsI16AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Y0
 	VPAND        all32_ffff<>+0(SB), Y0, Y0
 	VPOR         all32_10000<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86983,7 +84719,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMULLW    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86995,10 +84730,8 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMULLW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMULLW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLQDQ  X5, X4, X4
@@ -87043,7 +84776,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R10)(Y1*1), Y3
 	VPMAXSD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -87251,7 +84983,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R10)(Y1*1), Y3
 	VPMINSD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -87459,7 +85190,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R10)(Y1*1), Y3
 	VPMAXUD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -87667,7 +85397,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R10)(Y1*1), Y3
 	VPMINUD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -87875,7 +85604,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R10)(Y1*1), Y3
 	VPADDD     Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -88083,7 +85811,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R10)(Y1*1), Y3
 	VPMULLD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -88291,7 +86018,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDQ Y4, (R10)(X1*1), Y3
 	VPADDQ     Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -88501,7 +86227,6 @@ word:
 	VPAND      all32_ffff0000<>+0(SB), Y5, Y5
 	VADDPS     Y6, Y4, Y4
 	VADDPS     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -88516,7 +86241,6 @@ last:
 	VPAND      all32_ffff0000<>+0(SB), Y5, Y5
 	VADDPS     Y6, Y4, Y4
 	VADDPS     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	VMOVUPS    Y4, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -88568,7 +86292,6 @@ word:
 	VPAND      all32_ffff0000<>+0(SB), Y5, Y5
 	VMULPS     Y6, Y4, Y4
 	VMULPS     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -88583,7 +86306,6 @@ last:
 	VPAND      all32_ffff0000<>+0(SB), Y5, Y5
 	VMULPS     Y6, Y4, Y4
 	VMULPS     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	VMOVUPS    Y4, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -88602,8 +86324,18 @@ TEXT ·windowAddF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -88612,24 +86344,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VADDPS  Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VADDPS  Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VADDPS  Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VADDPS  Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VADDPS  (DX)(R9*1), Y1, Y1
+	VADDPS  32(DX)(R9*1), Y2, Y2
+	VADDPS  64(DX)(R9*1), Y3, Y3
+	VADDPS  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -88641,130 +86373,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VADDPS     Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VADDPS     Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VADDPS     Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VADDPS     Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VADDPS     (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VADDPS     Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VADDPS     Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VADDPS     Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VADDPS     Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VADDPS     (DX)(R8*1), Y2, Y2
+	VADDPS     32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VADDPS     Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VADDPS     Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VADDPS     Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VADDPS     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VADDPS     Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VADDPS     (DX)(R8*1), Y2, Y2
+	VADDPS     32(DX)(R8*1), Y3, Y3
+	VADDPS     64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VADDPS     Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -88777,8 +86522,18 @@ TEXT ·windowMaximumF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -88790,14 +86545,27 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+	VCMPPS  $0x03, Y2, Y1, Y5
+	VCMPPS  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VMOVUPS 32(DX)(R8*1), Y6
-	VMOVUPS 64(DX)(R8*1), Y7
-	VMOVUPS 96(DX)(R8*1), Y8
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPS (DX)(R9*1), Y5
+	VMOVUPS 32(DX)(R9*1), Y6
+	VMOVUPS 64(DX)(R9*1), Y7
+	VMOVUPS 96(DX)(R9*1), Y8
 	VCMPPS  $0x03, Y6, Y5, Y9
 	VCMPPS  $0x03, Y8, Y7, Y10
 	VPOR    Y10, Y9, Y9
@@ -88806,21 +86574,17 @@ runsUsual:
 	VMAXPS  Y5, Y1, Y9
 	VMAXPS  Y1, Y5, Y1
 	VPAND   Y1, Y9, Y1
-	VMOVAPS Y1, Y1
 	VMAXPS  Y6, Y2, Y5
 	VMAXPS  Y2, Y6, Y2
 	VPAND   Y2, Y5, Y2
-	VMOVAPS Y2, Y2
 	VMAXPS  Y7, Y3, Y5
 	VMAXPS  Y3, Y7, Y3
 	VPAND   Y3, Y5, Y3
-	VMOVAPS Y3, Y3
 	VMAXPS  Y8, Y4, Y5
 	VMAXPS  Y4, Y8, Y4
 	VPAND   Y4, Y5, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runsUsual
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -88833,44 +86597,48 @@ runsNaN:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS   (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VMOVUPS   (DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
 	VMAXPS    Y5, Y1, Y8
 	VMAXPS    Y1, Y5, Y1
 	VPAND     Y1, Y8, Y1
 	VBLENDVPS Y6, Y7, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VMOVUPS   32(DX)(R8*1), Y5
+	VMOVUPS   32(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y2, Y6
 	VADDPS    Y5, Y2, Y7
 	VMAXPS    Y5, Y2, Y8
 	VMAXPS    Y2, Y5, Y2
 	VPAND     Y2, Y8, Y2
 	VBLENDVPS Y6, Y7, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VMOVUPS   64(DX)(R8*1), Y5
+	VMOVUPS   64(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y3, Y6
 	VADDPS    Y5, Y3, Y7
 	VMAXPS    Y5, Y3, Y8
 	VMAXPS    Y3, Y5, Y3
 	VPAND     Y3, Y8, Y3
 	VBLENDVPS Y6, Y7, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VMOVUPS   96(DX)(R8*1), Y5
+	VMOVUPS   96(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y4, Y6
 	VADDPS    Y5, Y4, Y7
 	VMAXPS    Y5, Y4, Y8
 	VMAXPS    Y4, Y5, Y4
 	VPAND     Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -88884,52 +86652,63 @@ runsDone:
 	JMP  many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VCMPPS  $0x03, Y0, Y0, Y2
-	VPTEST  Y2, Y2
-	JNZ     restOfRunsNaN
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), R9
+	VMOVUPS    (R9)(R8*4), Y1
+	VCMPPS     $0x03, Y0, Y0, Y2
+	VPTEST     Y2, Y2
+	JNZ        restOfRunsNaN
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsUsualFirst
+	VMASKMOVPS (CX), Y1, Y2
+	VCMPPS     $0x03, Y2, Y2, Y3
+	VPTEST     Y3, Y3
+	JNZ        restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPS (DX)(R9*1), Y1, Y3
 	VCMPPS     $0x03, Y3, Y3, Y4
 	VPTEST     Y4, Y4
 	JNZ        restOfRunsNaN
 	VMAXPS     Y3, Y2, Y4
 	VMAXPS     Y2, Y3, Y2
 	VPAND      Y2, Y4, Y2
-	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRunsUsual
 	VMASKMOVPS Y2, Y1, (CX)
 	JMP        restOfRunsDone
 
 restOfRunsNaN:
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsFirst
+	VMASKMOVPS (CX), Y1, Y2
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPS (DX)(R9*1), Y1, Y3
 	VCMPPS     $0x03, Y3, Y2, Y4
 	VADDPS     Y3, Y2, Y5
 	VMAXPS     Y3, Y2, Y6
 	VMAXPS     Y2, Y3, Y2
 	VPAND      Y2, Y6, Y2
 	VBLENDVPS  Y4, Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRuns
 	VMASKMOVPS Y2, Y1, (CX)
 
@@ -88940,6 +86719,9 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -88952,8 +86734,18 @@ TEXT ·windowMinimumF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -88965,14 +86757,27 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+	VCMPPS  $0x03, Y2, Y1, Y5
+	VCMPPS  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VMOVUPS 32(DX)(R8*1), Y6
-	VMOVUPS 64(DX)(R8*1), Y7
-	VMOVUPS 96(DX)(R8*1), Y8
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPS (DX)(R9*1), Y5
+	VMOVUPS 32(DX)(R9*1), Y6
+	VMOVUPS 64(DX)(R9*1), Y7
+	VMOVUPS 96(DX)(R9*1), Y8
 	VCMPPS  $0x03, Y6, Y5, Y9
 	VCMPPS  $0x03, Y8, Y7, Y10
 	VPOR    Y10, Y9, Y9
@@ -88981,21 +86786,17 @@ runsUsual:
 	VMINPS  Y5, Y1, Y9
 	VMINPS  Y1, Y5, Y1
 	VPOR    Y1, Y9, Y1
-	VMOVAPS Y1, Y1
 	VMINPS  Y6, Y2, Y5
 	VMINPS  Y2, Y6, Y2
 	VPOR    Y2, Y5, Y2
-	VMOVAPS Y2, Y2
 	VMINPS  Y7, Y3, Y5
 	VMINPS  Y3, Y7, Y3
 	VPOR    Y3, Y5, Y3
-	VMOVAPS Y3, Y3
 	VMINPS  Y8, Y4, Y5
 	VMINPS  Y4, Y8, Y4
 	VPOR    Y4, Y5, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runsUsual
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -89008,44 +86809,48 @@ runsNaN:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS   (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VMOVUPS   (DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
 	VMINPS    Y5, Y1, Y8
 	VMINPS    Y1, Y5, Y1
 	VPOR      Y1, Y8, Y1
 	VBLENDVPS Y6, Y7, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VMOVUPS   32(DX)(R8*1), Y5
+	VMOVUPS   32(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y2, Y6
 	VADDPS    Y5, Y2, Y7
 	VMINPS    Y5, Y2, Y8
 	VMINPS    Y2, Y5, Y2
 	VPOR      Y2, Y8, Y2
 	VBLENDVPS Y6, Y7, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VMOVUPS   64(DX)(R8*1), Y5
+	VMOVUPS   64(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y3, Y6
 	VADDPS    Y5, Y3, Y7
 	VMINPS    Y5, Y3, Y8
 	VMINPS    Y3, Y5, Y3
 	VPOR      Y3, Y8, Y3
 	VBLENDVPS Y6, Y7, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VMOVUPS   96(DX)(R8*1), Y5
+	VMOVUPS   96(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y4, Y6
 	VADDPS    Y5, Y4, Y7
 	VMINPS    Y5, Y4, Y8
 	VMINPS    Y4, Y5, Y4
 	VPOR      Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -89059,52 +86864,63 @@ runsDone:
 	JMP  many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VCMPPS  $0x03, Y0, Y0, Y2
-	VPTEST  Y2, Y2
-	JNZ     restOfRunsNaN
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), R9
+	VMOVUPS    (R9)(R8*4), Y1
+	VCMPPS     $0x03, Y0, Y0, Y2
+	VPTEST     Y2, Y2
+	JNZ        restOfRunsNaN
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsUsualFirst
+	VMASKMOVPS (CX), Y1, Y2
+	VCMPPS     $0x03, Y2, Y2, Y3
+	VPTEST     Y3, Y3
+	JNZ        restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPS (DX)(R9*1), Y1, Y3
 	VCMPPS     $0x03, Y3, Y3, Y4
 	VPTEST     Y4, Y4
 	JNZ        restOfRunsNaN
 	VMINPS     Y3, Y2, Y4
 	VMINPS     Y2, Y3, Y2
 	VPOR       Y2, Y4, Y2
-	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRunsUsual
 	VMASKMOVPS Y2, Y1, (CX)
 	JMP        restOfRunsDone
 
 restOfRunsNaN:
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsFirst
+	VMASKMOVPS (CX), Y1, Y2
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPS (DX)(R9*1), Y1, Y3
 	VCMPPS     $0x03, Y3, Y2, Y4
 	VADDPS     Y3, Y2, Y5
 	VMINPS     Y3, Y2, Y6
 	VMINPS     Y2, Y3, Y2
 	VPOR       Y2, Y6, Y2
 	VBLENDVPS  Y4, Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRuns
 	VMASKMOVPS Y2, Y1, (CX)
 
@@ -89115,6 +86931,9 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -89143,19 +86962,15 @@ runs:
 	VMOVUPS      (DX)(R9*1), Y5
 	VMULPS       Y4, Y5, Y5
 	VADDPS       Y5, Y0, Y0
-	VMOVAPS      Y0, Y0
 	VMOVUPS      32(DX)(R9*1), Y5
 	VMULPS       Y4, Y5, Y5
 	VADDPS       Y5, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMOVUPS      64(DX)(R9*1), Y5
 	VMULPS       Y4, Y5, Y5
 	VADDPS       Y5, Y2, Y2
-	VMOVAPS      Y2, Y2
 	VMOVUPS      96(DX)(R9*1), Y5
 	VMULPS       Y4, Y5, Y4
 	VADDPS       Y4, Y3, Y3
-	VMOVAPS      Y3, Y3
 	INCQ         R8
 	CMPQ         R8, DI
 	JLT          runs
@@ -89192,7 +87007,6 @@ restOf1:
 	VMASKMOVPS   (DX)(R8*1), Y0, Y3
 	VMULPS       Y2, Y3, Y2
 	VADDPS       Y2, Y1, Y1
-	VMOVAPS      Y1, Y1
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf1
@@ -89217,11 +87031,9 @@ restOf2:
 	VMOVUPS      (DX)(R8*1), Y4
 	VMULPS       Y3, Y4, Y4
 	VADDPS       Y4, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMASKMOVPS   32(DX)(R8*1), Y0, Y4
 	VMULPS       Y3, Y4, Y3
 	VADDPS       Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf2
@@ -89248,15 +87060,12 @@ restOf3:
 	VMOVUPS      (DX)(R8*1), Y5
 	VMULPS       Y4, Y5, Y5
 	VADDPS       Y5, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMOVUPS      32(DX)(R8*1), Y5
 	VMULPS       Y4, Y5, Y5
 	VADDPS       Y5, Y2, Y2
-	VMOVAPS      Y2, Y2
 	VMASKMOVPS   64(DX)(R8*1), Y0, Y5
 	VMULPS       Y4, Y5, Y4
 	VADDPS       Y4, Y3, Y3
-	VMOVAPS      Y3, Y3
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf3
@@ -89285,19 +87094,15 @@ restOf4:
 	VMOVUPS      (DX)(R8*1), Y6
 	VMULPS       Y5, Y6, Y6
 	VADDPS       Y6, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMOVUPS      32(DX)(R8*1), Y6
 	VMULPS       Y5, Y6, Y6
 	VADDPS       Y6, Y2, Y2
-	VMOVAPS      Y2, Y2
 	VMOVUPS      64(DX)(R8*1), Y6
 	VMULPS       Y5, Y6, Y6
 	VADDPS       Y6, Y3, Y3
-	VMOVAPS      Y3, Y3
 	VMASKMOVPS   96(DX)(R8*1), Y0, Y6
 	VMULPS       Y5, Y6, Y5
 	VADDPS       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf4
@@ -89319,8 +87124,18 @@ TEXT ·windowAddF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -89329,24 +87144,24 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
-	VADDPD  Y5, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 32(DX)(R8*1), Y5
-	VADDPD  Y5, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 64(DX)(R8*1), Y5
-	VADDPD  Y5, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 96(DX)(R8*1), Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VADDPD  (DX)(R9*1), Y1, Y1
+	VADDPD  32(DX)(R9*1), Y2, Y2
+	VADDPD  64(DX)(R9*1), Y3, Y3
+	VADDPD  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -89358,130 +87173,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+12
-	JGT     rest4
-	CMPQ    AX, $+8
-	JGT     rest3
-	CMPQ    AX, $+4
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+12
+	JGT        rest4
+	CMPQ       AX, $+8
+	JGT        rest3
+	CMPQ       AX, $+4
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPD (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPD (DX)(DI*1), Y1, Y2
-	VADDPD     Y2, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VADDPD     Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPD Y0, Y1, (CX)
+	VMASKMOVPD Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+4, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+4, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPD    (CX), Y2
+	VMASKMOVPD 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y3
-	VADDPD     Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
-	VADDPD     Y3, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VADDPD     (DX)(R8*1), Y2, Y2
+	VMASKMOVPD 32(DX)(R8*1), Y1, Y4
+	VADDPD     Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPD    Y2, (CX)
-	VMASKMOVPD Y0, Y1, 32(CX)
+	VMASKMOVPD Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMASKMOVPD 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y4
-	VADDPD     Y4, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y4
-	VADDPD     Y4, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
-	VADDPD     Y4, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VADDPD     (DX)(R8*1), Y2, Y2
+	VADDPD     32(DX)(R8*1), Y3, Y3
+	VMASKMOVPD 64(DX)(R8*1), Y1, Y5
+	VADDPD     Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
-	VMASKMOVPD Y0, Y1, 64(CX)
+	VMASKMOVPD Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+12, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y4
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+12, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	VMOVUPD    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMOVUPD    64(CX), Y4
+	VMASKMOVPD 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y5
-	VADDPD     Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y5
-	VADDPD     Y5, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    64(DX)(DI*1), Y5
-	VADDPD     Y5, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
-	VADDPD     Y5, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VADDPD     (DX)(R8*1), Y2, Y2
+	VADDPD     32(DX)(R8*1), Y3, Y3
+	VADDPD     64(DX)(R8*1), Y4, Y4
+	VMASKMOVPD 96(DX)(R8*1), Y1, Y6
+	VADDPD     Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
 	VMOVUPD    Y4, 64(CX)
-	VMASKMOVPD Y0, Y1, 96(CX)
+	VMASKMOVPD Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -89494,8 +87322,18 @@ TEXT ·windowMaximumF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -89507,14 +87345,27 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+	VCMPPD  $0x03, Y2, Y1, Y5
+	VCMPPD  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
-	VMOVUPD 32(DX)(R8*1), Y6
-	VMOVUPD 64(DX)(R8*1), Y7
-	VMOVUPD 96(DX)(R8*1), Y8
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPD (DX)(R9*1), Y5
+	VMOVUPD 32(DX)(R9*1), Y6
+	VMOVUPD 64(DX)(R9*1), Y7
+	VMOVUPD 96(DX)(R9*1), Y8
 	VCMPPD  $0x03, Y6, Y5, Y9
 	VCMPPD  $0x03, Y8, Y7, Y10
 	VPOR    Y10, Y9, Y9
@@ -89523,21 +87374,17 @@ runsUsual:
 	VMAXPD  Y5, Y1, Y9
 	VMAXPD  Y1, Y5, Y1
 	VPAND   Y1, Y9, Y1
-	VMOVAPD Y1, Y1
 	VMAXPD  Y6, Y2, Y5
 	VMAXPD  Y2, Y6, Y2
 	VPAND   Y2, Y5, Y2
-	VMOVAPD Y2, Y2
 	VMAXPD  Y7, Y3, Y5
 	VMAXPD  Y3, Y7, Y3
 	VPAND   Y3, Y5, Y3
-	VMOVAPD Y3, Y3
 	VMAXPD  Y8, Y4, Y5
 	VMAXPD  Y4, Y8, Y4
 	VPAND   Y4, Y5, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runsUsual
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -89550,44 +87397,48 @@ runsNaN:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD   (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VMOVUPD   (DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y1, Y6
 	VADDPD    Y5, Y1, Y7
 	VMAXPD    Y5, Y1, Y8
 	VMAXPD    Y1, Y5, Y1
 	VPAND     Y1, Y8, Y1
 	VBLENDVPD Y6, Y7, Y1, Y1
-	VMOVAPD   Y1, Y1
-	VMOVUPD   32(DX)(R8*1), Y5
+	VMOVUPD   32(DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y2, Y6
 	VADDPD    Y5, Y2, Y7
 	VMAXPD    Y5, Y2, Y8
 	VMAXPD    Y2, Y5, Y2
 	VPAND     Y2, Y8, Y2
 	VBLENDVPD Y6, Y7, Y2, Y2
-	VMOVAPD   Y2, Y2
-	VMOVUPD   64(DX)(R8*1), Y5
+	VMOVUPD   64(DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y3, Y6
 	VADDPD    Y5, Y3, Y7
 	VMAXPD    Y5, Y3, Y8
 	VMAXPD    Y3, Y5, Y3
 	VPAND     Y3, Y8, Y3
 	VBLENDVPD Y6, Y7, Y3, Y3
-	VMOVAPD   Y3, Y3
-	VMOVUPD   96(DX)(R8*1), Y5
+	VMOVUPD   96(DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y4, Y6
 	VADDPD    Y5, Y4, Y7
 	VMAXPD    Y5, Y4, Y8
 	VMAXPD    Y4, Y5, Y4
 	VPAND     Y4, Y8, Y4
 	VBLENDVPD Y6, Y7, Y4, Y4
-	VMOVAPD   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPD   Y1, (CX)
 	VMOVUPD   Y2, 32(CX)
@@ -89601,52 +87452,63 @@ runsDone:
 	JMP  many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPD (R8)(DI*8), Y1
-	VCMPPD  $0x03, Y0, Y0, Y2
-	VPTEST  Y2, Y2
-	JNZ     restOfRunsNaN
-	VMOVUPD Y0, Y2
-	XORQ    DI, DI
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), R9
+	VMOVUPD    (R9)(R8*8), Y1
+	VCMPPD     $0x03, Y0, Y0, Y2
+	VPTEST     Y2, Y2
+	JNZ        restOfRunsNaN
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsUsualFirst
+	VMASKMOVPD (CX), Y1, Y2
+	VCMPPD     $0x03, Y2, Y2, Y3
+	VPTEST     Y3, Y3
+	JNZ        restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPD (DX)(R9*1), Y1, Y3
 	VCMPPD     $0x03, Y3, Y3, Y4
 	VPTEST     Y4, Y4
 	JNZ        restOfRunsNaN
 	VMAXPD     Y3, Y2, Y4
 	VMAXPD     Y2, Y3, Y2
 	VPAND      Y2, Y4, Y2
-	VMOVAPD    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRunsUsual
 	VMASKMOVPD Y2, Y1, (CX)
 	JMP        restOfRunsDone
 
 restOfRunsNaN:
-	VMOVUPD Y0, Y2
-	XORQ    DI, DI
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsFirst
+	VMASKMOVPD (CX), Y1, Y2
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPD (DX)(R9*1), Y1, Y3
 	VCMPPD     $0x03, Y3, Y2, Y4
 	VADDPD     Y3, Y2, Y5
 	VMAXPD     Y3, Y2, Y6
 	VMAXPD     Y2, Y3, Y2
 	VPAND      Y2, Y6, Y2
 	VBLENDVPD  Y4, Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRuns
 	VMASKMOVPD Y2, Y1, (CX)
 
@@ -89657,6 +87519,9 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -89669,8 +87534,18 @@ TEXT ·windowMinimumF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -89682,14 +87557,27 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+	VCMPPD  $0x03, Y2, Y1, Y5
+	VCMPPD  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
-	VMOVUPD 32(DX)(R8*1), Y6
-	VMOVUPD 64(DX)(R8*1), Y7
-	VMOVUPD 96(DX)(R8*1), Y8
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPD (DX)(R9*1), Y5
+	VMOVUPD 32(DX)(R9*1), Y6
+	VMOVUPD 64(DX)(R9*1), Y7
+	VMOVUPD 96(DX)(R9*1), Y8
 	VCMPPD  $0x03, Y6, Y5, Y9
 	VCMPPD  $0x03, Y8, Y7, Y10
 	VPOR    Y10, Y9, Y9
@@ -89698,21 +87586,17 @@ runsUsual:
 	VMINPD  Y5, Y1, Y9
 	VMINPD  Y1, Y5, Y1
 	VPOR    Y1, Y9, Y1
-	VMOVAPD Y1, Y1
 	VMINPD  Y6, Y2, Y5
 	VMINPD  Y2, Y6, Y2
 	VPOR    Y2, Y5, Y2
-	VMOVAPD Y2, Y2
 	VMINPD  Y7, Y3, Y5
 	VMINPD  Y3, Y7, Y3
 	VPOR    Y3, Y5, Y3
-	VMOVAPD Y3, Y3
 	VMINPD  Y8, Y4, Y5
 	VMINPD  Y4, Y8, Y4
 	VPOR    Y4, Y5, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runsUsual
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -89725,44 +87609,48 @@ runsNaN:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD   (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VMOVUPD   (DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y1, Y6
 	VADDPD    Y5, Y1, Y7
 	VMINPD    Y5, Y1, Y8
 	VMINPD    Y1, Y5, Y1
 	VPOR      Y1, Y8, Y1
 	VBLENDVPD Y6, Y7, Y1, Y1
-	VMOVAPD   Y1, Y1
-	VMOVUPD   32(DX)(R8*1), Y5
+	VMOVUPD   32(DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y2, Y6
 	VADDPD    Y5, Y2, Y7
 	VMINPD    Y5, Y2, Y8
 	VMINPD    Y2, Y5, Y2
 	VPOR      Y2, Y8, Y2
 	VBLENDVPD Y6, Y7, Y2, Y2
-	VMOVAPD   Y2, Y2
-	VMOVUPD   64(DX)(R8*1), Y5
+	VMOVUPD   64(DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y3, Y6
 	VADDPD    Y5, Y3, Y7
 	VMINPD    Y5, Y3, Y8
 	VMINPD    Y3, Y5, Y3
 	VPOR      Y3, Y8, Y3
 	VBLENDVPD Y6, Y7, Y3, Y3
-	VMOVAPD   Y3, Y3
-	VMOVUPD   96(DX)(R8*1), Y5
+	VMOVUPD   96(DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y4, Y6
 	VADDPD    Y5, Y4, Y7
 	VMINPD    Y5, Y4, Y8
 	VMINPD    Y4, Y5, Y4
 	VPOR      Y4, Y8, Y4
 	VBLENDVPD Y6, Y7, Y4, Y4
-	VMOVAPD   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPD   Y1, (CX)
 	VMOVUPD   Y2, 32(CX)
@@ -89776,52 +87664,63 @@ runsDone:
 	JMP  many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPD (R8)(DI*8), Y1
-	VCMPPD  $0x03, Y0, Y0, Y2
-	VPTEST  Y2, Y2
-	JNZ     restOfRunsNaN
-	VMOVUPD Y0, Y2
-	XORQ    DI, DI
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), R9
+	VMOVUPD    (R9)(R8*8), Y1
+	VCMPPD     $0x03, Y0, Y0, Y2
+	VPTEST     Y2, Y2
+	JNZ        restOfRunsNaN
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsUsualFirst
+	VMASKMOVPD (CX), Y1, Y2
+	VCMPPD     $0x03, Y2, Y2, Y3
+	VPTEST     Y3, Y3
+	JNZ        restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPD (DX)(R9*1), Y1, Y3
 	VCMPPD     $0x03, Y3, Y3, Y4
 	VPTEST     Y4, Y4
 	JNZ        restOfRunsNaN
 	VMINPD     Y3, Y2, Y4
 	VMINPD     Y2, Y3, Y2
 	VPOR       Y2, Y4, Y2
-	VMOVAPD    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRunsUsual
 	VMASKMOVPD Y2, Y1, (CX)
 	JMP        restOfRunsDone
 
 restOfRunsNaN:
-	VMOVUPD Y0, Y2
-	XORQ    DI, DI
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsFirst
+	VMASKMOVPD (CX), Y1, Y2
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPD (DX)(R9*1), Y1, Y3
 	VCMPPD     $0x03, Y3, Y2, Y4
 	VADDPD     Y3, Y2, Y5
 	VMINPD     Y3, Y2, Y6
 	VMINPD     Y2, Y3, Y2
 	VPOR       Y2, Y6, Y2
 	VBLENDVPD  Y4, Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRuns
 	VMASKMOVPD Y2, Y1, (CX)
 
@@ -89832,6 +87731,9 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -89860,19 +87762,15 @@ runs:
 	VMOVUPD      (DX)(R9*1), Y5
 	VMULPD       Y4, Y5, Y5
 	VADDPD       Y5, Y0, Y0
-	VMOVAPD      Y0, Y0
 	VMOVUPD      32(DX)(R9*1), Y5
 	VMULPD       Y4, Y5, Y5
 	VADDPD       Y5, Y1, Y1
-	VMOVAPD      Y1, Y1
 	VMOVUPD      64(DX)(R9*1), Y5
 	VMULPD       Y4, Y5, Y5
 	VADDPD       Y5, Y2, Y2
-	VMOVAPD      Y2, Y2
 	VMOVUPD      96(DX)(R9*1), Y5
 	VMULPD       Y4, Y5, Y4
 	VADDPD       Y4, Y3, Y3
-	VMOVAPD      Y3, Y3
 	INCQ         R8
 	CMPQ         R8, DI
 	JLT          runs
@@ -89909,7 +87807,6 @@ restOf1:
 	VMASKMOVPD   (DX)(R8*1), Y0, Y3
 	VMULPD       Y2, Y3, Y2
 	VADDPD       Y2, Y1, Y1
-	VMOVAPD      Y1, Y1
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf1
@@ -89934,11 +87831,9 @@ restOf2:
 	VMOVUPD      (DX)(R8*1), Y4
 	VMULPD       Y3, Y4, Y4
 	VADDPD       Y4, Y1, Y1
-	VMOVAPD      Y1, Y1
 	VMASKMOVPD   32(DX)(R8*1), Y0, Y4
 	VMULPD       Y3, Y4, Y3
 	VADDPD       Y3, Y2, Y2
-	VMOVAPD      Y2, Y2
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf2
@@ -89965,15 +87860,12 @@ restOf3:
 	VMOVUPD      (DX)(R8*1), Y5
 	VMULPD       Y4, Y5, Y5
 	VADDPD       Y5, Y1, Y1
-	VMOVAPD      Y1, Y1
 	VMOVUPD      32(DX)(R8*1), Y5
 	VMULPD       Y4, Y5, Y5
 	VADDPD       Y5, Y2, Y2
-	VMOVAPD      Y2, Y2
 	VMASKMOVPD   64(DX)(R8*1), Y0, Y5
 	VMULPD       Y4, Y5, Y4
 	VADDPD       Y4, Y3, Y3
-	VMOVAPD      Y3, Y3
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf3
@@ -90002,19 +87894,15 @@ restOf4:
 	VMOVUPD      (DX)(R8*1), Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       Y6, Y1, Y1
-	VMOVAPD      Y1, Y1
 	VMOVUPD      32(DX)(R8*1), Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       Y6, Y2, Y2
-	VMOVAPD      Y2, Y2
 	VMOVUPD      64(DX)(R8*1), Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       Y6, Y3, Y3
-	VMOVAPD      Y3, Y3
 	VMASKMOVPD   96(DX)(R8*1), Y0, Y6
 	VMULPD       Y5, Y6, Y5
 	VADDPD       Y5, Y4, Y4
-	VMOVAPD      Y4, Y4
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf4
@@ -90052,19 +87940,15 @@ runs:
 	VMOVUPS      (DX)(R9*1), Y5
 	VPMULLD      Y4, Y5, Y5
 	VPADDD       Y5, Y0, Y0
-	VMOVAPS      Y0, Y0
 	VMOVUPS      32(DX)(R9*1), Y5
 	VPMULLD      Y4, Y5, Y5
 	VPADDD       Y5, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMOVUPS      64(DX)(R9*1), Y5
 	VPMULLD      Y4, Y5, Y5
 	VPADDD       Y5, Y2, Y2
-	VMOVAPS      Y2, Y2
 	VMOVUPS      96(DX)(R9*1), Y5
 	VPMULLD      Y4, Y5, Y4
 	VPADDD       Y4, Y3, Y3
-	VMOVAPS      Y3, Y3
 	INCQ         R8
 	CMPQ         R8, DI
 	JLT          runs
@@ -90101,7 +87985,6 @@ restOf1:
 	VMASKMOVPS   (DX)(R8*1), Y0, Y3
 	VPMULLD      Y2, Y3, Y2
 	VPADDD       Y2, Y1, Y1
-	VMOVAPS      Y1, Y1
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf1
@@ -90126,11 +88009,9 @@ restOf2:
 	VMOVUPS      (DX)(R8*1), Y4
 	VPMULLD      Y3, Y4, Y4
 	VPADDD       Y4, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMASKMOVPS   32(DX)(R8*1), Y0, Y4
 	VPMULLD      Y3, Y4, Y3
 	VPADDD       Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf2
@@ -90157,15 +88038,12 @@ restOf3:
 	VMOVUPS      (DX)(R8*1), Y5
 	VPMULLD      Y4, Y5, Y5
 	VPADDD       Y5, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMOVUPS      32(DX)(R8*1), Y5
 	VPMULLD      Y4, Y5, Y5
 	VPADDD       Y5, Y2, Y2
-	VMOVAPS      Y2, Y2
 	VMASKMOVPS   64(DX)(R8*1), Y0, Y5
 	VPMULLD      Y4, Y5, Y4
 	VPADDD       Y4, Y3, Y3
-	VMOVAPS      Y3, Y3
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf3
@@ -90194,19 +88072,15 @@ restOf4:
 	VMOVUPS      (DX)(R8*1), Y6
 	VPMULLD      Y5, Y6, Y6
 	VPADDD       Y6, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMOVUPS      32(DX)(R8*1), Y6
 	VPMULLD      Y5, Y6, Y6
 	VPADDD       Y6, Y2, Y2
-	VMOVAPS      Y2, Y2
 	VMOVUPS      64(DX)(R8*1), Y6
 	VPMULLD      Y5, Y6, Y6
 	VPADDD       Y6, Y3, Y3
-	VMOVAPS      Y3, Y3
 	VMASKMOVPS   96(DX)(R8*1), Y0, Y6
 	VPMULLD      Y5, Y6, Y5
 	VPADDD       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf4
@@ -90220,7 +88094,7 @@ done:
 	RET
 
 // func windowAddI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowAddI8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90228,8 +88102,18 @@ TEXT ·windowAddI8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90238,24 +88122,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPADDB  Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPADDB  Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPADDB  Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPADDB  Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPADDB  (DX)(R9*1), Y1, Y1
+	VPADDB  32(DX)(R9*1), Y2, Y2
+	VPADDB  64(DX)(R9*1), Y3, Y3
+	VPADDB  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90270,15 +88154,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPADDB  Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPADDB  (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90287,11 +88174,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMaximumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90299,8 +88189,18 @@ TEXT ·windowMaximumS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90309,24 +88209,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMAXSB Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMAXSB Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMAXSB Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMAXSB Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXSB (DX)(R9*1), Y1, Y1
+	VPMAXSB 32(DX)(R9*1), Y2, Y2
+	VPMAXSB 64(DX)(R9*1), Y3, Y3
+	VPMAXSB 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90341,15 +88241,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMAXSB Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXSB (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90358,11 +88261,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMinimumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMinimumS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90370,8 +88276,18 @@ TEXT ·windowMinimumS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90380,24 +88296,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMINSB Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMINSB Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMINSB Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMINSB Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINSB (DX)(R9*1), Y1, Y1
+	VPMINSB 32(DX)(R9*1), Y2, Y2
+	VPMINSB 64(DX)(R9*1), Y3, Y3
+	VPMINSB 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90412,15 +88328,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMINSB Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINSB (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90429,11 +88348,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMaximumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90441,8 +88363,18 @@ TEXT ·windowMaximumU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90451,24 +88383,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMAXUB Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMAXUB Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMAXUB Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMAXUB Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXUB (DX)(R9*1), Y1, Y1
+	VPMAXUB 32(DX)(R9*1), Y2, Y2
+	VPMAXUB 64(DX)(R9*1), Y3, Y3
+	VPMAXUB 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90483,15 +88415,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMAXUB Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXUB (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90500,11 +88435,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMinimumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMinimumU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90512,8 +88450,18 @@ TEXT ·windowMinimumU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90522,24 +88470,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMINUB Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMINUB Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMINUB Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMINUB Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINUB (DX)(R9*1), Y1, Y1
+	VPMINUB 32(DX)(R9*1), Y2, Y2
+	VPMINUB 64(DX)(R9*1), Y3, Y3
+	VPMINUB 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90554,15 +88502,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMINUB Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINUB (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90571,11 +88522,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowAnd8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowAnd8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90583,8 +88537,18 @@ TEXT ·windowAnd8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90593,24 +88557,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y5
 	VPAND   Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
+	VMOVDQU 32(DX)(R9*1), Y5
 	VPAND   Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
+	VMOVDQU 64(DX)(R9*1), Y5
 	VPAND   Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
+	VMOVDQU 96(DX)(R9*1), Y5
 	VPAND   Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90625,15 +88593,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y2
 	VPAND   Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90642,11 +88614,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowOr8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowOr8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90654,8 +88629,18 @@ TEXT ·windowOr8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90664,24 +88649,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y5
 	VPOR    Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
+	VMOVDQU 32(DX)(R9*1), Y5
 	VPOR    Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
+	VMOVDQU 64(DX)(R9*1), Y5
 	VPOR    Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
+	VMOVDQU 96(DX)(R9*1), Y5
 	VPOR    Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90696,15 +88685,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y2
 	VPOR    Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90713,11 +88706,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowXor8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowXor8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90725,8 +88721,18 @@ TEXT ·windowXor8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90735,24 +88741,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y5
 	VPXOR   Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
+	VMOVDQU 32(DX)(R9*1), Y5
 	VPXOR   Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
+	VMOVDQU 64(DX)(R9*1), Y5
 	VPXOR   Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
+	VMOVDQU 96(DX)(R9*1), Y5
 	VPXOR   Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90767,15 +88777,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y2
 	VPXOR   Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90784,11 +88798,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowAddI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowAddI16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -90796,8 +88813,18 @@ TEXT ·windowAddI16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -90806,24 +88833,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPADDW  Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPADDW  Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPADDW  Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPADDW  Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPADDW  (DX)(R9*1), Y1, Y1
+	VPADDW  32(DX)(R9*1), Y2, Y2
+	VPADDW  64(DX)(R9*1), Y3, Y3
+	VPADDW  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90838,15 +88865,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPADDW  Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPADDW  (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90855,11 +88885,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMultiplyI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMultiplyI16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -90867,8 +88900,18 @@ TEXT ·windowMultiplyI16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -90877,24 +88920,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMULLW Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMULLW Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMULLW Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMULLW Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMULLW (DX)(R9*1), Y1, Y1
+	VPMULLW 32(DX)(R9*1), Y2, Y2
+	VPMULLW 64(DX)(R9*1), Y3, Y3
+	VPMULLW 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90909,15 +88952,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMULLW Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMULLW (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90926,11 +88972,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMaximumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -90938,8 +88987,18 @@ TEXT ·windowMaximumS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -90948,24 +89007,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMAXSW Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMAXSW Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMAXSW Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMAXSW Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXSW (DX)(R9*1), Y1, Y1
+	VPMAXSW 32(DX)(R9*1), Y2, Y2
+	VPMAXSW 64(DX)(R9*1), Y3, Y3
+	VPMAXSW 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90980,15 +89039,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMAXSW Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXSW (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90997,11 +89059,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMinimumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMinimumS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -91009,8 +89074,18 @@ TEXT ·windowMinimumS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -91019,24 +89094,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMINSW Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMINSW Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMINSW Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMINSW Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINSW (DX)(R9*1), Y1, Y1
+	VPMINSW 32(DX)(R9*1), Y2, Y2
+	VPMINSW 64(DX)(R9*1), Y3, Y3
+	VPMINSW 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -91051,15 +89126,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMINSW Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINSW (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -91068,11 +89146,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMaximumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -91080,8 +89161,18 @@ TEXT ·windowMaximumU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -91090,24 +89181,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMAXUW Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMAXUW Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMAXUW Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMAXUW Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXUW (DX)(R9*1), Y1, Y1
+	VPMAXUW 32(DX)(R9*1), Y2, Y2
+	VPMAXUW 64(DX)(R9*1), Y3, Y3
+	VPMAXUW 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -91122,15 +89213,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMAXUW Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXUW (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -91139,11 +89233,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMinimumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMinimumU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -91151,8 +89248,18 @@ TEXT ·windowMinimumU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -91161,24 +89268,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMINUW Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMINUW Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMINUW Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMINUW Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINUW (DX)(R9*1), Y1, Y1
+	VPMINUW 32(DX)(R9*1), Y2, Y2
+	VPMINUW 64(DX)(R9*1), Y3, Y3
+	VPMINUW 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -91193,15 +89300,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMINUW Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINUW (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -91210,11 +89320,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowAnd16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowAnd16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -91222,8 +89335,18 @@ TEXT ·windowAnd16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -91232,24 +89355,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y5
 	VPAND   Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
+	VMOVDQU 32(DX)(R9*1), Y5
 	VPAND   Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
+	VMOVDQU 64(DX)(R9*1), Y5
 	VPAND   Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
+	VMOVDQU 96(DX)(R9*1), Y5
 	VPAND   Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -91264,15 +89391,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y2
 	VPAND   Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -91281,11 +89412,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowOr16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowOr16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -91293,8 +89427,18 @@ TEXT ·windowOr16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -91303,24 +89447,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y5
 	VPOR    Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
+	VMOVDQU 32(DX)(R9*1), Y5
 	VPOR    Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
+	VMOVDQU 64(DX)(R9*1), Y5
 	VPOR    Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
+	VMOVDQU 96(DX)(R9*1), Y5
 	VPOR    Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -91335,15 +89483,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y2
 	VPOR    Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -91352,11 +89504,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowXor16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowXor16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -91364,8 +89519,18 @@ TEXT ·windowXor16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -91374,24 +89539,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y5
 	VPXOR   Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
+	VMOVDQU 32(DX)(R9*1), Y5
 	VPXOR   Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
+	VMOVDQU 64(DX)(R9*1), Y5
 	VPXOR   Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
+	VMOVDQU 96(DX)(R9*1), Y5
 	VPXOR   Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -91406,15 +89575,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y2
 	VPXOR   Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -91423,6 +89596,9 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -91435,8 +89611,18 @@ TEXT ·windowAddI32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -91445,24 +89631,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VPADDD  Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VPADDD  Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VPADDD  Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VPADDD  Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPADDD  (DX)(R9*1), Y1, Y1
+	VPADDD  32(DX)(R9*1), Y2, Y2
+	VPADDD  64(DX)(R9*1), Y3, Y3
+	VPADDD  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -91474,130 +89660,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPADDD     Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPADDD     Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPADDD     Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPADDD     Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPADDD     (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPADDD     Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPADDD     Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPADDD     Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPADDD     Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPADDD     (DX)(R8*1), Y2, Y2
+	VPADDD     32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPADDD     Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPADDD     Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPADDD     Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPADDD     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPADDD     Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPADDD     (DX)(R8*1), Y2, Y2
+	VPADDD     32(DX)(R8*1), Y3, Y3
+	VPADDD     64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPADDD     Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -91610,8 +89809,18 @@ TEXT ·windowMultiplyI32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -91620,24 +89829,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VPMULLD Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VPMULLD Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VPMULLD Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VPMULLD Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMULLD (DX)(R9*1), Y1, Y1
+	VPMULLD 32(DX)(R9*1), Y2, Y2
+	VPMULLD 64(DX)(R9*1), Y3, Y3
+	VPMULLD 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -91649,130 +89858,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPMULLD    Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMULLD    Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPMULLD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPMULLD    Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMULLD    (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPMULLD    Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPMULLD    Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPMULLD    Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPMULLD    Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMULLD    (DX)(R8*1), Y2, Y2
+	VPMULLD    32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPMULLD    Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPMULLD    Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPMULLD    Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPMULLD    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPMULLD    Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMULLD    (DX)(R8*1), Y2, Y2
+	VPMULLD    32(DX)(R8*1), Y3, Y3
+	VPMULLD    64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPMULLD    Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -91785,8 +90007,18 @@ TEXT ·windowMaximumS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -91795,24 +90027,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VPMAXSD Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VPMAXSD Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VPMAXSD Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VPMAXSD Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXSD (DX)(R9*1), Y1, Y1
+	VPMAXSD 32(DX)(R9*1), Y2, Y2
+	VPMAXSD 64(DX)(R9*1), Y3, Y3
+	VPMAXSD 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -91824,130 +90056,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPMAXSD    Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMAXSD    Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPMAXSD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPMAXSD    Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMAXSD    (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPMAXSD    Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPMAXSD    Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPMAXSD    Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPMAXSD    Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMAXSD    (DX)(R8*1), Y2, Y2
+	VPMAXSD    32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPMAXSD    Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPMAXSD    Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPMAXSD    Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPMAXSD    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPMAXSD    Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMAXSD    (DX)(R8*1), Y2, Y2
+	VPMAXSD    32(DX)(R8*1), Y3, Y3
+	VPMAXSD    64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPMAXSD    Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -91960,8 +90205,18 @@ TEXT ·windowMinimumS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -91970,24 +90225,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VPMINSD Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VPMINSD Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VPMINSD Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VPMINSD Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINSD (DX)(R9*1), Y1, Y1
+	VPMINSD 32(DX)(R9*1), Y2, Y2
+	VPMINSD 64(DX)(R9*1), Y3, Y3
+	VPMINSD 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -91999,130 +90254,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPMINSD    Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMINSD    Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPMINSD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPMINSD    Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMINSD    (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPMINSD    Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPMINSD    Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPMINSD    Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPMINSD    Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMINSD    (DX)(R8*1), Y2, Y2
+	VPMINSD    32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPMINSD    Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPMINSD    Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPMINSD    Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPMINSD    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPMINSD    Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMINSD    (DX)(R8*1), Y2, Y2
+	VPMINSD    32(DX)(R8*1), Y3, Y3
+	VPMINSD    64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPMINSD    Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -92135,8 +90403,18 @@ TEXT ·windowMaximumU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -92145,24 +90423,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VPMAXUD Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VPMAXUD Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VPMAXUD Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VPMAXUD Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXUD (DX)(R9*1), Y1, Y1
+	VPMAXUD 32(DX)(R9*1), Y2, Y2
+	VPMAXUD 64(DX)(R9*1), Y3, Y3
+	VPMAXUD 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -92174,130 +90452,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPMAXUD    Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMAXUD    Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPMAXUD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPMAXUD    Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMAXUD    (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPMAXUD    Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPMAXUD    Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPMAXUD    Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPMAXUD    Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMAXUD    (DX)(R8*1), Y2, Y2
+	VPMAXUD    32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPMAXUD    Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPMAXUD    Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPMAXUD    Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPMAXUD    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPMAXUD    Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMAXUD    (DX)(R8*1), Y2, Y2
+	VPMAXUD    32(DX)(R8*1), Y3, Y3
+	VPMAXUD    64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPMAXUD    Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -92310,8 +90601,18 @@ TEXT ·windowMinimumU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -92320,24 +90621,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VPMINUD Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VPMINUD Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VPMINUD Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VPMINUD Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINUD (DX)(R9*1), Y1, Y1
+	VPMINUD 32(DX)(R9*1), Y2, Y2
+	VPMINUD 64(DX)(R9*1), Y3, Y3
+	VPMINUD 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -92349,130 +90650,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPMINUD    Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMINUD    Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPMINUD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPMINUD    Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMINUD    (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPMINUD    Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPMINUD    Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPMINUD    Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPMINUD    Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMINUD    (DX)(R8*1), Y2, Y2
+	VPMINUD    32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPMINUD    Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPMINUD    Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPMINUD    Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPMINUD    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPMINUD    Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMINUD    (DX)(R8*1), Y2, Y2
+	VPMINUD    32(DX)(R8*1), Y3, Y3
+	VPMINUD    64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPMINUD    Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -92485,8 +90799,18 @@ TEXT ·windowAnd32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -92495,24 +90819,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPS (DX)(R9*1), Y5
 	VPAND   Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
+	VMOVUPS 32(DX)(R9*1), Y5
 	VPAND   Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
+	VMOVUPS 64(DX)(R9*1), Y5
 	VPAND   Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
+	VMOVUPS 96(DX)(R9*1), Y5
 	VPAND   Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -92524,130 +90852,149 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPAND      Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPAND      Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPAND      Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPAND      Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y4
+	VPAND      Y4, Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPAND      Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPAND      Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPAND      Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPAND      Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y5
+	VPAND      Y5, Y2, Y2
+	VMOVUPS    32(DX)(R8*1), Y5
+	VPAND      Y5, Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPAND      Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPAND      Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPAND      Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPAND      Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPAND      Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y6
+	VPAND      Y6, Y2, Y2
+	VMOVUPS    32(DX)(R8*1), Y6
+	VPAND      Y6, Y3, Y3
+	VMOVUPS    64(DX)(R8*1), Y6
+	VPAND      Y6, Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPAND      Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -92660,8 +91007,18 @@ TEXT ·windowOr32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -92670,24 +91027,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPS (DX)(R9*1), Y5
 	VPOR    Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
+	VMOVUPS 32(DX)(R9*1), Y5
 	VPOR    Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
+	VMOVUPS 64(DX)(R9*1), Y5
 	VPOR    Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
+	VMOVUPS 96(DX)(R9*1), Y5
 	VPOR    Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -92699,130 +91060,149 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPOR       Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPOR       Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPOR       Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPOR       Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y4
+	VPOR       Y4, Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPOR       Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPOR       Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPOR       Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPOR       Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y5
+	VPOR       Y5, Y2, Y2
+	VMOVUPS    32(DX)(R8*1), Y5
+	VPOR       Y5, Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPOR       Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPOR       Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPOR       Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPOR       Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPOR       Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y6
+	VPOR       Y6, Y2, Y2
+	VMOVUPS    32(DX)(R8*1), Y6
+	VPOR       Y6, Y3, Y3
+	VMOVUPS    64(DX)(R8*1), Y6
+	VPOR       Y6, Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPOR       Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -92835,8 +91215,18 @@ TEXT ·windowXor32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -92845,24 +91235,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPS (DX)(R9*1), Y5
 	VPXOR   Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
+	VMOVUPS 32(DX)(R9*1), Y5
 	VPXOR   Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
+	VMOVUPS 64(DX)(R9*1), Y5
 	VPXOR   Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
+	VMOVUPS 96(DX)(R9*1), Y5
 	VPXOR   Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -92874,130 +91268,149 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPXOR      Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPXOR      Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPXOR      Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPXOR      Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y4
+	VPXOR      Y4, Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPXOR      Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPXOR      Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPXOR      Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPXOR      Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y5
+	VPXOR      Y5, Y2, Y2
+	VMOVUPS    32(DX)(R8*1), Y5
+	VPXOR      Y5, Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPXOR      Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPXOR      Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPXOR      Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPXOR      Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPXOR      Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y6
+	VPXOR      Y6, Y2, Y2
+	VMOVUPS    32(DX)(R8*1), Y6
+	VPXOR      Y6, Y3, Y3
+	VMOVUPS    64(DX)(R8*1), Y6
+	VPXOR      Y6, Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPXOR      Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -93010,8 +91423,18 @@ TEXT ·windowAddI64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -93020,24 +91443,24 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
-	VPADDQ  Y5, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 32(DX)(R8*1), Y5
-	VPADDQ  Y5, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 64(DX)(R8*1), Y5
-	VPADDQ  Y5, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 96(DX)(R8*1), Y5
-	VPADDQ  Y5, Y4, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPADDQ  (DX)(R9*1), Y1, Y1
+	VPADDQ  32(DX)(R9*1), Y2, Y2
+	VPADDQ  64(DX)(R9*1), Y3, Y3
+	VPADDQ  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -93049,130 +91472,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+12
-	JGT     rest4
-	CMPQ    AX, $+8
-	JGT     rest3
-	CMPQ    AX, $+4
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+12
+	JGT        rest4
+	CMPQ       AX, $+8
+	JGT        rest3
+	CMPQ       AX, $+4
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPD (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPD (DX)(DI*1), Y1, Y2
-	VPADDQ     Y2, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VPADDQ     Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPD Y0, Y1, (CX)
+	VMASKMOVPD Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+4, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+4, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPD    (CX), Y2
+	VMASKMOVPD 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y3
-	VPADDQ     Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
-	VPADDQ     Y3, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPADDQ     (DX)(R8*1), Y2, Y2
+	VMASKMOVPD 32(DX)(R8*1), Y1, Y4
+	VPADDQ     Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPD    Y2, (CX)
-	VMASKMOVPD Y0, Y1, 32(CX)
+	VMASKMOVPD Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMASKMOVPD 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y4
-	VPADDQ     Y4, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y4
-	VPADDQ     Y4, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
-	VPADDQ     Y4, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPADDQ     (DX)(R8*1), Y2, Y2
+	VPADDQ     32(DX)(R8*1), Y3, Y3
+	VMASKMOVPD 64(DX)(R8*1), Y1, Y5
+	VPADDQ     Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
-	VMASKMOVPD Y0, Y1, 64(CX)
+	VMASKMOVPD Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+12, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y4
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+12, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	VMOVUPD    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMOVUPD    64(CX), Y4
+	VMASKMOVPD 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y5
-	VPADDQ     Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y5
-	VPADDQ     Y5, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    64(DX)(DI*1), Y5
-	VPADDQ     Y5, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
-	VPADDQ     Y5, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPADDQ     (DX)(R8*1), Y2, Y2
+	VPADDQ     32(DX)(R8*1), Y3, Y3
+	VPADDQ     64(DX)(R8*1), Y4, Y4
+	VMASKMOVPD 96(DX)(R8*1), Y1, Y6
+	VPADDQ     Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
 	VMOVUPD    Y4, 64(CX)
-	VMASKMOVPD Y0, Y1, 96(CX)
+	VMASKMOVPD Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -93185,8 +91621,18 @@ TEXT ·windowAnd64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -93195,24 +91641,28 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPD (DX)(R9*1), Y5
 	VPAND   Y5, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 32(DX)(R8*1), Y5
+	VMOVUPD 32(DX)(R9*1), Y5
 	VPAND   Y5, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 64(DX)(R8*1), Y5
+	VMOVUPD 64(DX)(R9*1), Y5
 	VPAND   Y5, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 96(DX)(R8*1), Y5
+	VMOVUPD 96(DX)(R9*1), Y5
 	VPAND   Y5, Y4, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -93224,130 +91674,149 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+12
-	JGT     rest4
-	CMPQ    AX, $+8
-	JGT     rest3
-	CMPQ    AX, $+4
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+12
+	JGT        rest4
+	CMPQ       AX, $+8
+	JGT        rest3
+	CMPQ       AX, $+4
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPD (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPD (DX)(DI*1), Y1, Y2
-	VPAND      Y2, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VPAND      Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPD Y0, Y1, (CX)
+	VMASKMOVPD Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+4, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+4, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPD    (CX), Y2
+	VMASKMOVPD 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y3
-	VPAND      Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
-	VPAND      Y3, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y4
+	VPAND      Y4, Y2, Y2
+	VMASKMOVPD 32(DX)(R8*1), Y1, Y4
+	VPAND      Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPD    Y2, (CX)
-	VMASKMOVPD Y0, Y1, 32(CX)
+	VMASKMOVPD Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMASKMOVPD 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y4
-	VPAND      Y4, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y4
-	VPAND      Y4, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
-	VPAND      Y4, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y5
+	VPAND      Y5, Y2, Y2
+	VMOVUPD    32(DX)(R8*1), Y5
+	VPAND      Y5, Y3, Y3
+	VMASKMOVPD 64(DX)(R8*1), Y1, Y5
+	VPAND      Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
-	VMASKMOVPD Y0, Y1, 64(CX)
+	VMASKMOVPD Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+12, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y4
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+12, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	VMOVUPD    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMOVUPD    64(CX), Y4
+	VMASKMOVPD 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y5
-	VPAND      Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y5
-	VPAND      Y5, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    64(DX)(DI*1), Y5
-	VPAND      Y5, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
-	VPAND      Y5, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y6
+	VPAND      Y6, Y2, Y2
+	VMOVUPD    32(DX)(R8*1), Y6
+	VPAND      Y6, Y3, Y3
+	VMOVUPD    64(DX)(R8*1), Y6
+	VPAND      Y6, Y4, Y4
+	VMASKMOVPD 96(DX)(R8*1), Y1, Y6
+	VPAND      Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
 	VMOVUPD    Y4, 64(CX)
-	VMASKMOVPD Y0, Y1, 96(CX)
+	VMASKMOVPD Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -93360,8 +91829,18 @@ TEXT ·windowOr64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -93370,24 +91849,28 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPD (DX)(R9*1), Y5
 	VPOR    Y5, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 32(DX)(R8*1), Y5
+	VMOVUPD 32(DX)(R9*1), Y5
 	VPOR    Y5, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 64(DX)(R8*1), Y5
+	VMOVUPD 64(DX)(R9*1), Y5
 	VPOR    Y5, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 96(DX)(R8*1), Y5
+	VMOVUPD 96(DX)(R9*1), Y5
 	VPOR    Y5, Y4, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -93399,130 +91882,149 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+12
-	JGT     rest4
-	CMPQ    AX, $+8
-	JGT     rest3
-	CMPQ    AX, $+4
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+12
+	JGT        rest4
+	CMPQ       AX, $+8
+	JGT        rest3
+	CMPQ       AX, $+4
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPD (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPD (DX)(DI*1), Y1, Y2
-	VPOR       Y2, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VPOR       Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPD Y0, Y1, (CX)
+	VMASKMOVPD Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+4, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+4, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPD    (CX), Y2
+	VMASKMOVPD 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y3
-	VPOR       Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
-	VPOR       Y3, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y4
+	VPOR       Y4, Y2, Y2
+	VMASKMOVPD 32(DX)(R8*1), Y1, Y4
+	VPOR       Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPD    Y2, (CX)
-	VMASKMOVPD Y0, Y1, 32(CX)
+	VMASKMOVPD Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMASKMOVPD 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y4
-	VPOR       Y4, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y4
-	VPOR       Y4, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
-	VPOR       Y4, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y5
+	VPOR       Y5, Y2, Y2
+	VMOVUPD    32(DX)(R8*1), Y5
+	VPOR       Y5, Y3, Y3
+	VMASKMOVPD 64(DX)(R8*1), Y1, Y5
+	VPOR       Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
-	VMASKMOVPD Y0, Y1, 64(CX)
+	VMASKMOVPD Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+12, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y4
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+12, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	VMOVUPD    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMOVUPD    64(CX), Y4
+	VMASKMOVPD 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y5
-	VPOR       Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y5
-	VPOR       Y5, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    64(DX)(DI*1), Y5
-	VPOR       Y5, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
-	VPOR       Y5, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y6
+	VPOR       Y6, Y2, Y2
+	VMOVUPD    32(DX)(R8*1), Y6
+	VPOR       Y6, Y3, Y3
+	VMOVUPD    64(DX)(R8*1), Y6
+	VPOR       Y6, Y4, Y4
+	VMASKMOVPD 96(DX)(R8*1), Y1, Y6
+	VPOR       Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
 	VMOVUPD    Y4, 64(CX)
-	VMASKMOVPD Y0, Y1, 96(CX)
+	VMASKMOVPD Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -93535,8 +92037,18 @@ TEXT ·windowXor64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -93545,24 +92057,28 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPD (DX)(R9*1), Y5
 	VPXOR   Y5, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 32(DX)(R8*1), Y5
+	VMOVUPD 32(DX)(R9*1), Y5
 	VPXOR   Y5, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 64(DX)(R8*1), Y5
+	VMOVUPD 64(DX)(R9*1), Y5
 	VPXOR   Y5, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 96(DX)(R8*1), Y5
+	VMOVUPD 96(DX)(R9*1), Y5
 	VPXOR   Y5, Y4, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -93574,135 +92090,154 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+12
-	JGT     rest4
-	CMPQ    AX, $+8
-	JGT     rest3
-	CMPQ    AX, $+4
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+12
+	JGT        rest4
+	CMPQ       AX, $+8
+	JGT        rest3
+	CMPQ       AX, $+4
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPD (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPD (DX)(DI*1), Y1, Y2
-	VPXOR      Y2, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VPXOR      Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPD Y0, Y1, (CX)
+	VMASKMOVPD Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+4, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+4, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPD    (CX), Y2
+	VMASKMOVPD 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y3
-	VPXOR      Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
-	VPXOR      Y3, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y4
+	VPXOR      Y4, Y2, Y2
+	VMASKMOVPD 32(DX)(R8*1), Y1, Y4
+	VPXOR      Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPD    Y2, (CX)
-	VMASKMOVPD Y0, Y1, 32(CX)
+	VMASKMOVPD Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMASKMOVPD 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y4
-	VPXOR      Y4, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y4
-	VPXOR      Y4, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
-	VPXOR      Y4, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y5
+	VPXOR      Y5, Y2, Y2
+	VMOVUPD    32(DX)(R8*1), Y5
+	VPXOR      Y5, Y3, Y3
+	VMASKMOVPD 64(DX)(R8*1), Y1, Y5
+	VPXOR      Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
-	VMASKMOVPD Y0, Y1, 64(CX)
+	VMASKMOVPD Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+12, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y4
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+12, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	VMOVUPD    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMOVUPD    64(CX), Y4
+	VMASKMOVPD 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y5
-	VPXOR      Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y5
-	VPXOR      Y5, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    64(DX)(DI*1), Y5
-	VPXOR      Y5, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
-	VPXOR      Y5, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y6
+	VPXOR      Y6, Y2, Y2
+	VMOVUPD    32(DX)(R8*1), Y6
+	VPXOR      Y6, Y3, Y3
+	VMOVUPD    64(DX)(R8*1), Y6
+	VPXOR      Y6, Y4, Y4
+	VMASKMOVPD 96(DX)(R8*1), Y1, Y6
+	VPXOR      Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
 	VMOVUPD    Y4, 64(CX)
-	VMASKMOVPD Y0, Y1, 96(CX)
+	VMASKMOVPD Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowAddBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowAddBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Y0
@@ -93710,8 +92245,18 @@ TEXT ·windowAddBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -93720,28 +92265,32 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VADDPS    Y5, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VPMOVZXWD 16(DX)(R8*1), Y5
+	VPMOVZXWD 16(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VADDPS    Y5, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VPMOVZXWD 32(DX)(R8*1), Y5
+	VPMOVZXWD 32(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VADDPS    Y5, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VPMOVZXWD 48(DX)(R8*1), Y5
+	VPMOVZXWD 48(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VADDPS    Y5, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -93756,16 +92305,20 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VADDPS    Y2, Y1, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRuns
 	VMOVUPS   Y1, (CX)
 	ADDQ      $+16, DX
@@ -93774,11 +92327,14 @@ restOfRuns:
 	JMP       rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMaximumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Y0
@@ -93786,8 +92342,18 @@ TEXT ·windowMaximumBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -93799,17 +92365,30 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+	VCMPPS  $0x03, Y2, Y1, Y5
+	VCMPPS  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
-	VPMOVZXWD 16(DX)(R8*1), Y6
+	VPMOVZXWD 16(DX)(R9*1), Y6
 	VPSLLD    $0x10, Y6, Y6
-	VPMOVZXWD 32(DX)(R8*1), Y7
+	VPMOVZXWD 32(DX)(R9*1), Y7
 	VPSLLD    $0x10, Y7, Y7
-	VPMOVZXWD 48(DX)(R8*1), Y8
+	VPMOVZXWD 48(DX)(R9*1), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VCMPPS    $0x03, Y6, Y5, Y9
 	VCMPPS    $0x03, Y8, Y7, Y10
@@ -93819,21 +92398,17 @@ runsUsual:
 	VMAXPS    Y5, Y1, Y9
 	VMAXPS    Y1, Y5, Y1
 	VPAND     Y1, Y9, Y1
-	VMOVAPS   Y1, Y1
 	VMAXPS    Y6, Y2, Y5
 	VMAXPS    Y2, Y6, Y2
 	VPAND     Y2, Y5, Y2
-	VMOVAPS   Y2, Y2
 	VMAXPS    Y7, Y3, Y5
 	VMAXPS    Y3, Y7, Y3
 	VPAND     Y3, Y5, Y3
-	VMOVAPS   Y3, Y3
 	VMAXPS    Y8, Y4, Y5
 	VMAXPS    Y4, Y8, Y4
 	VPAND     Y4, Y5, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runsUsual
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -93846,11 +92421,19 @@ runsNaN:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
@@ -93858,8 +92441,7 @@ runs:
 	VMAXPS    Y1, Y5, Y1
 	VPAND     Y1, Y8, Y1
 	VBLENDVPS Y6, Y7, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VPMOVZXWD 16(DX)(R8*1), Y5
+	VPMOVZXWD 16(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y2, Y6
 	VADDPS    Y5, Y2, Y7
@@ -93867,8 +92449,7 @@ runs:
 	VMAXPS    Y2, Y5, Y2
 	VPAND     Y2, Y8, Y2
 	VBLENDVPS Y6, Y7, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VPMOVZXWD 32(DX)(R8*1), Y5
+	VPMOVZXWD 32(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y3, Y6
 	VADDPS    Y5, Y3, Y7
@@ -93876,8 +92457,7 @@ runs:
 	VMAXPS    Y3, Y5, Y3
 	VPAND     Y3, Y8, Y3
 	VBLENDVPS Y6, Y7, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VPMOVZXWD 48(DX)(R8*1), Y5
+	VPMOVZXWD 48(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y4, Y6
 	VADDPS    Y5, Y4, Y7
@@ -93885,9 +92465,8 @@ runs:
 	VMAXPS    Y4, Y5, Y4
 	VPAND     Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -93907,11 +92486,19 @@ rest:
 	VPTEST  Y1, Y1
 	JNZ     restOfRunsNaN
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsUsualFirst
+	VMOVUPS (CX), Y1
+	VCMPPS  $0x03, Y1, Y1, Y2
+	VPTEST  Y2, Y2
+	JNZ     restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPTEST    Y3, Y3
@@ -93919,20 +92506,24 @@ restOfRunsUsual:
 	VMAXPS    Y2, Y1, Y3
 	VMAXPS    Y1, Y2, Y1
 	VPAND     Y1, Y3, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRunsUsual
 	VMOVUPS   Y1, (CX)
 	JMP       restOfRunsDone
 
 restOfRunsNaN:
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VCMPPS    $0x03, Y2, Y1, Y3
 	VADDPS    Y2, Y1, Y4
@@ -93940,9 +92531,8 @@ restOfRuns:
 	VMAXPS    Y1, Y2, Y1
 	VPAND     Y1, Y5, Y1
 	VBLENDVPS Y3, Y4, Y1, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRuns
 	VMOVUPS   Y1, (CX)
 
@@ -93953,11 +92543,14 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMinimumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMinimumBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Y0
@@ -93965,8 +92558,18 @@ TEXT ·windowMinimumBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -93978,17 +92581,30 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+	VCMPPS  $0x03, Y2, Y1, Y5
+	VCMPPS  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
-	VPMOVZXWD 16(DX)(R8*1), Y6
+	VPMOVZXWD 16(DX)(R9*1), Y6
 	VPSLLD    $0x10, Y6, Y6
-	VPMOVZXWD 32(DX)(R8*1), Y7
+	VPMOVZXWD 32(DX)(R9*1), Y7
 	VPSLLD    $0x10, Y7, Y7
-	VPMOVZXWD 48(DX)(R8*1), Y8
+	VPMOVZXWD 48(DX)(R9*1), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VCMPPS    $0x03, Y6, Y5, Y9
 	VCMPPS    $0x03, Y8, Y7, Y10
@@ -93998,21 +92614,17 @@ runsUsual:
 	VMINPS    Y5, Y1, Y9
 	VMINPS    Y1, Y5, Y1
 	VPOR      Y1, Y9, Y1
-	VMOVAPS   Y1, Y1
 	VMINPS    Y6, Y2, Y5
 	VMINPS    Y2, Y6, Y2
 	VPOR      Y2, Y5, Y2
-	VMOVAPS   Y2, Y2
 	VMINPS    Y7, Y3, Y5
 	VMINPS    Y3, Y7, Y3
 	VPOR      Y3, Y5, Y3
-	VMOVAPS   Y3, Y3
 	VMINPS    Y8, Y4, Y5
 	VMINPS    Y4, Y8, Y4
 	VPOR      Y4, Y5, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runsUsual
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94025,11 +92637,19 @@ runsNaN:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
@@ -94037,8 +92657,7 @@ runs:
 	VMINPS    Y1, Y5, Y1
 	VPOR      Y1, Y8, Y1
 	VBLENDVPS Y6, Y7, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VPMOVZXWD 16(DX)(R8*1), Y5
+	VPMOVZXWD 16(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y2, Y6
 	VADDPS    Y5, Y2, Y7
@@ -94046,8 +92665,7 @@ runs:
 	VMINPS    Y2, Y5, Y2
 	VPOR      Y2, Y8, Y2
 	VBLENDVPS Y6, Y7, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VPMOVZXWD 32(DX)(R8*1), Y5
+	VPMOVZXWD 32(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y3, Y6
 	VADDPS    Y5, Y3, Y7
@@ -94055,8 +92673,7 @@ runs:
 	VMINPS    Y3, Y5, Y3
 	VPOR      Y3, Y8, Y3
 	VBLENDVPS Y6, Y7, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VPMOVZXWD 48(DX)(R8*1), Y5
+	VPMOVZXWD 48(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y4, Y6
 	VADDPS    Y5, Y4, Y7
@@ -94064,9 +92681,8 @@ runs:
 	VMINPS    Y4, Y5, Y4
 	VPOR      Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94086,11 +92702,19 @@ rest:
 	VPTEST  Y1, Y1
 	JNZ     restOfRunsNaN
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsUsualFirst
+	VMOVUPS (CX), Y1
+	VCMPPS  $0x03, Y1, Y1, Y2
+	VPTEST  Y2, Y2
+	JNZ     restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPTEST    Y3, Y3
@@ -94098,20 +92722,24 @@ restOfRunsUsual:
 	VMINPS    Y2, Y1, Y3
 	VMINPS    Y1, Y2, Y1
 	VPOR      Y1, Y3, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRunsUsual
 	VMOVUPS   Y1, (CX)
 	JMP       restOfRunsDone
 
 restOfRunsNaN:
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VCMPPS    $0x03, Y2, Y1, Y3
 	VADDPS    Y2, Y1, Y4
@@ -94119,9 +92747,8 @@ restOfRuns:
 	VMINPS    Y1, Y2, Y1
 	VPOR      Y1, Y5, Y1
 	VBLENDVPS Y3, Y4, Y1, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRuns
 	VMOVUPS   Y1, (CX)
 
@@ -94132,11 +92759,14 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowAddF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, CMOV, F16C
 TEXT ·windowAddF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Y0
@@ -94144,8 +92774,18 @@ TEXT ·windowAddF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -94154,24 +92794,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y5
 	VADDPS    Y5, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VCVTPH2PS 16(DX)(R8*1), Y5
+	VCVTPH2PS 16(DX)(R9*1), Y5
 	VADDPS    Y5, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VCVTPH2PS 32(DX)(R8*1), Y5
+	VCVTPH2PS 32(DX)(R9*1), Y5
 	VADDPS    Y5, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VCVTPH2PS 48(DX)(R8*1), Y5
+	VCVTPH2PS 48(DX)(R9*1), Y5
 	VADDPS    Y5, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94186,15 +92830,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y2
 	VADDPS    Y2, Y1, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRuns
 	VMOVUPS   Y1, (CX)
 	ADDQ      $+16, DX
@@ -94203,11 +92851,14 @@ restOfRuns:
 	JMP       rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMaximumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, CMOV, F16C
 TEXT ·windowMaximumF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Y0
@@ -94215,8 +92866,18 @@ TEXT ·windowMaximumF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -94228,14 +92889,27 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+	VCMPPS  $0x03, Y2, Y1, Y5
+	VCMPPS  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y5
-	VCVTPH2PS 16(DX)(R8*1), Y6
-	VCVTPH2PS 32(DX)(R8*1), Y7
-	VCVTPH2PS 48(DX)(R8*1), Y8
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y5
+	VCVTPH2PS 16(DX)(R9*1), Y6
+	VCVTPH2PS 32(DX)(R9*1), Y7
+	VCVTPH2PS 48(DX)(R9*1), Y8
 	VCMPPS    $0x03, Y6, Y5, Y9
 	VCMPPS    $0x03, Y8, Y7, Y10
 	VPOR      Y10, Y9, Y9
@@ -94244,21 +92918,17 @@ runsUsual:
 	VMAXPS    Y5, Y1, Y9
 	VMAXPS    Y1, Y5, Y1
 	VPAND     Y1, Y9, Y1
-	VMOVAPS   Y1, Y1
 	VMAXPS    Y6, Y2, Y5
 	VMAXPS    Y2, Y6, Y2
 	VPAND     Y2, Y5, Y2
-	VMOVAPS   Y2, Y2
 	VMAXPS    Y7, Y3, Y5
 	VMAXPS    Y3, Y7, Y3
 	VPAND     Y3, Y5, Y3
-	VMOVAPS   Y3, Y3
 	VMAXPS    Y8, Y4, Y5
 	VMAXPS    Y4, Y8, Y4
 	VPAND     Y4, Y5, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runsUsual
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94271,44 +92941,48 @@ runsNaN:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
 	VMAXPS    Y5, Y1, Y8
 	VMAXPS    Y1, Y5, Y1
 	VPAND     Y1, Y8, Y1
 	VBLENDVPS Y6, Y7, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VCVTPH2PS 16(DX)(R8*1), Y5
+	VCVTPH2PS 16(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y2, Y6
 	VADDPS    Y5, Y2, Y7
 	VMAXPS    Y5, Y2, Y8
 	VMAXPS    Y2, Y5, Y2
 	VPAND     Y2, Y8, Y2
 	VBLENDVPS Y6, Y7, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VCVTPH2PS 32(DX)(R8*1), Y5
+	VCVTPH2PS 32(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y3, Y6
 	VADDPS    Y5, Y3, Y7
 	VMAXPS    Y5, Y3, Y8
 	VMAXPS    Y3, Y5, Y3
 	VPAND     Y3, Y8, Y3
 	VBLENDVPS Y6, Y7, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VCVTPH2PS 48(DX)(R8*1), Y5
+	VCVTPH2PS 48(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y4, Y6
 	VADDPS    Y5, Y4, Y7
 	VMAXPS    Y5, Y4, Y8
 	VMAXPS    Y4, Y5, Y4
 	VPAND     Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94328,40 +93002,51 @@ rest:
 	VPTEST  Y1, Y1
 	JNZ     restOfRunsNaN
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsUsualFirst
+	VMOVUPS (CX), Y1
+	VCMPPS  $0x03, Y1, Y1, Y2
+	VPTEST  Y2, Y2
+	JNZ     restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPTEST    Y3, Y3
 	JNZ       restOfRunsNaN
 	VMAXPS    Y2, Y1, Y3
 	VMAXPS    Y1, Y2, Y1
 	VPAND     Y1, Y3, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRunsUsual
 	VMOVUPS   Y1, (CX)
 	JMP       restOfRunsDone
 
 restOfRunsNaN:
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y2
 	VCMPPS    $0x03, Y2, Y1, Y3
 	VADDPS    Y2, Y1, Y4
 	VMAXPS    Y2, Y1, Y5
 	VMAXPS    Y1, Y2, Y1
 	VPAND     Y1, Y5, Y1
 	VBLENDVPS Y3, Y4, Y1, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRuns
 	VMOVUPS   Y1, (CX)
 
@@ -94372,11 +93057,14 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMinimumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, CMOV, F16C
 TEXT ·windowMinimumF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Y0
@@ -94384,8 +93072,18 @@ TEXT ·windowMinimumF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -94397,14 +93095,27 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+	VCMPPS  $0x03, Y2, Y1, Y5
+	VCMPPS  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y5
-	VCVTPH2PS 16(DX)(R8*1), Y6
-	VCVTPH2PS 32(DX)(R8*1), Y7
-	VCVTPH2PS 48(DX)(R8*1), Y8
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y5
+	VCVTPH2PS 16(DX)(R9*1), Y6
+	VCVTPH2PS 32(DX)(R9*1), Y7
+	VCVTPH2PS 48(DX)(R9*1), Y8
 	VCMPPS    $0x03, Y6, Y5, Y9
 	VCMPPS    $0x03, Y8, Y7, Y10
 	VPOR      Y10, Y9, Y9
@@ -94413,21 +93124,17 @@ runsUsual:
 	VMINPS    Y5, Y1, Y9
 	VMINPS    Y1, Y5, Y1
 	VPOR      Y1, Y9, Y1
-	VMOVAPS   Y1, Y1
 	VMINPS    Y6, Y2, Y5
 	VMINPS    Y2, Y6, Y2
 	VPOR      Y2, Y5, Y2
-	VMOVAPS   Y2, Y2
 	VMINPS    Y7, Y3, Y5
 	VMINPS    Y3, Y7, Y3
 	VPOR      Y3, Y5, Y3
-	VMOVAPS   Y3, Y3
 	VMINPS    Y8, Y4, Y5
 	VMINPS    Y4, Y8, Y4
 	VPOR      Y4, Y5, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runsUsual
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94440,44 +93147,48 @@ runsNaN:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
 	VMINPS    Y5, Y1, Y8
 	VMINPS    Y1, Y5, Y1
 	VPOR      Y1, Y8, Y1
 	VBLENDVPS Y6, Y7, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VCVTPH2PS 16(DX)(R8*1), Y5
+	VCVTPH2PS 16(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y2, Y6
 	VADDPS    Y5, Y2, Y7
 	VMINPS    Y5, Y2, Y8
 	VMINPS    Y2, Y5, Y2
 	VPOR      Y2, Y8, Y2
 	VBLENDVPS Y6, Y7, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VCVTPH2PS 32(DX)(R8*1), Y5
+	VCVTPH2PS 32(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y3, Y6
 	VADDPS    Y5, Y3, Y7
 	VMINPS    Y5, Y3, Y8
 	VMINPS    Y3, Y5, Y3
 	VPOR      Y3, Y8, Y3
 	VBLENDVPS Y6, Y7, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VCVTPH2PS 48(DX)(R8*1), Y5
+	VCVTPH2PS 48(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y4, Y6
 	VADDPS    Y5, Y4, Y7
 	VMINPS    Y5, Y4, Y8
 	VMINPS    Y4, Y5, Y4
 	VPOR      Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94497,40 +93208,51 @@ rest:
 	VPTEST  Y1, Y1
 	JNZ     restOfRunsNaN
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsUsualFirst
+	VMOVUPS (CX), Y1
+	VCMPPS  $0x03, Y1, Y1, Y2
+	VPTEST  Y2, Y2
+	JNZ     restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPTEST    Y3, Y3
 	JNZ       restOfRunsNaN
 	VMINPS    Y2, Y1, Y3
 	VMINPS    Y1, Y2, Y1
 	VPOR      Y1, Y3, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRunsUsual
 	VMOVUPS   Y1, (CX)
 	JMP       restOfRunsDone
 
 restOfRunsNaN:
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y2
 	VCMPPS    $0x03, Y2, Y1, Y3
 	VADDPS    Y2, Y1, Y4
 	VMINPS    Y2, Y1, Y5
 	VMINPS    Y1, Y2, Y1
 	VPOR      Y1, Y5, Y1
 	VBLENDVPS Y3, Y4, Y1, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRuns
 	VMOVUPS   Y1, (CX)
 
@@ -94541,6 +93263,9 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
