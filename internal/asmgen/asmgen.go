@@ -10,10 +10,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 // Files is what a generator makes, by name.
@@ -29,6 +33,12 @@ func Compile(ctx *build.Context, dir, name string) (Files, error) {
 	if err := pass.Compile.Execute(file); err != nil {
 		return nil, err
 	}
+	for _, f := range file.Functions() {
+		pruneMoves(f)
+		if err := checkRegisters(f); err != nil {
+			return nil, err
+		}
+	}
 	config := printer.Config{Argv: []string{"go", "generate"}, Name: dir + "/gen", Pkg: path.Base(dir)}
 	assembly, err := printer.NewGoAsm(config).Print(file)
 	if err != nil {
@@ -40,6 +50,36 @@ func Compile(ctx *build.Context, dir, name string) (Files, error) {
 	}
 	base := "gen_" + name + "_amd64"
 	return Files{base + ".s": append(bytes.TrimSpace(assembly), '\n'), base + ".go": append(bytes.TrimSpace(declarations), '\n')}, nil
+}
+
+// pruneMoves removes moves of whole vectors to where they are, which allocation leaves where a register is joined with another: each takes a place among the instructions that a processor
+// has under way, so that it sees less of what has to be loaded next. In functions for AVX-512, moves of less than 512 bits stay, as they clear what is above.
+func pruneMoves(f *ir.Function) {
+	isAVX2 := strings.HasSuffix(f.Name, "AVX2")
+	f.Nodes = slices.DeleteFunc(f.Nodes, func(n ir.Node) bool {
+		i, ok := n.(*ir.Instruction)
+		if !ok || len(i.Operands) != 2 || !strings.HasPrefix(i.Opcode, "VMOVAP") || i.Operands[0] != i.Operands[1] {
+			return false
+		}
+		r, ok := i.Operands[0].(reg.Physical)
+		return ok && (r.Size() == 64 || r.Size() == 32 && isAVX2)
+	})
+}
+
+// checkRegisters makes sure that a function for AVX2, which ends in that by its name, has no vector registers that came with AVX-512: they are allocated when there are no others left.
+func checkRegisters(f *ir.Function) error {
+	const vectors = 16 // of AVX2
+	if !strings.HasSuffix(f.Name, "AVX2") {
+		return nil
+	}
+	for _, i := range f.Instructions() {
+		for _, r := range i.Registers() {
+			if p, ok := r.(reg.Physical); ok && p.Kind() == reg.KindVector && p.PhysicalIndex() >= vectors {
+				return fmt.Errorf("%s: %s needs AVX-512", f.Name, p.Asm())
+			}
+		}
+	}
+	return nil
 }
 
 // Write puts what generate makes into the working directory, and ends the process if it cannot.

@@ -10,6 +10,10 @@ import (
 func BenchmarkKernel(b *testing.B) {
 	for _, text := range []string{
 		"s32[] add(s32[], s32[])",
+		"f32[] reduce(f32[4096], f32[]), dimensions={0}, to_apply={ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }",
+		"f32[] reduce(f32[65536], f32[]), dimensions={0}, to_apply={ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }",
+		"f32[] reduce(f32[1024,4096], f32[]), dimensions={0,1}, to_apply={ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }",
+		"f32[4096] reduce(f32[1024,4096], f32[]), dimensions={0}, to_apply={ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }",
 		"f32[64] add(f32[64], f32[64])",
 		"f32[1048576] add(f32[1048576], f32[1048576])",
 		"f32[1048576] exponential(f32[1048576])",
@@ -41,6 +45,7 @@ func benchmarkSite(b *testing.B, text string) {
 	bytes := int64(0)
 	for _, t := range s.b.In {
 		x := t.NewBuffer()
+		clear(x.Data) // else all of it may be one page of zeros
 		ins = append(ins, &x)
 		bytes += t.Bytes
 	}

@@ -122,7 +122,8 @@ func foldOf[T realNumber](op hlo.Opcode) *fold[T] {
 		pair := func(x, y T) T { return x + y }
 		name := vec.Of(op, vec.Unsigned(t))
 		block := vec.FindFold(name.In(vec.Folding), pair, vec.SumOf[T])
-		return withFoldRuns(fold[T]{pair: pair, run: sumBlocks(runLoop(block, vec.SumOf[T])), rows: rowsLoop(name, sumRows[T]), short: sumShort[T], columns: sumColumns[T], block: block, identity: -zeroOf[T](), anyOrder: isInteger, scan: sumLines[T]}, name)
+		lines, _ := vec.FindFoldRows[T, T](name)
+		return withFoldRuns(fold[T]{pair: pair, run: sumLinesOfBlocks(runLoop(block, vec.SumOf[T]), lines), rows: rowsLoop(name, sumRows[T]), short: sumShort[T], columns: sumColumns[T], block: block, identity: -zeroOf[T](), anyOrder: isInteger, scan: sumLines[T]}, name)
 	case hlo.OpMultiply:
 		name := vec.Of(op, vec.Unsigned(t))
 		return withFoldRuns(fold[T]{pair: func(x, y T) T { return x * y }, run: multiplyRun[T], rows: rowsLoop(name, multiplyRows[T]), short: multiplyShort[T], columns: multiplyColumns[T], identity: 1, anyOrder: isInteger, scan: multiplyLines[T]}, name)

@@ -1,5 +1,7 @@
 package kernels
 
+import "sync"
+
 // The loops of folds in Go: for processors and element types without vector loops, and for runs and rows too short to be worth a call of one.
 
 // sumBlock is how many elements are added before their sum is: it keeps rounding errors of long sums small.
@@ -17,10 +19,55 @@ func foldBlocks[T, S any](pair func(x, y T) T, block func(x []S) T) func(x []S) 
 		if len(x) <= sumBlock {
 			return block(x)
 		}
-		half := (len(x)/2 + sumBlock - 1) / sumBlock * sumBlock
+		half := halfOfBlocks(len(x))
 		return pair(sum(x[:half]), sum(x[half:]))
 	}
 	return sum
+}
+
+// halfOfBlocks is where a run of more than a block is divided: behind a block.
+func halfOfBlocks(n int) int { return (n/2 + sumBlock - 1) / sumBlock * sumBlock }
+
+// blocksAtOnce is how many blocks sumLinesOfBlocks folds by one call of the loop for lines.
+const blocksAtOnce = 8
+
+// blockSums are the sums of blocks, and what each begins with.
+type blockSums[T any] struct {
+	sums [blocksAtOnce]T
+	zero T
+}
+
+// sumLinesOfBlocks is sumBlocks by a loop for lines, if there is one, where a run is so many blocks or less: a loop may fold several at a time, and costs one call.
+func sumLinesOfBlocks[T realNumber](block func(x []T) T, lines func(y, x []T, run int, first *T)) func(x []T) T {
+	if lines == nil {
+		return sumBlocks(block)
+	}
+	pool := sync.Pool{New: func() any { return new(blockSums[T]) }}
+	var sum func(x []T) T
+	sum = func(x []T) T {
+		switch n := len(x) / sumBlock; {
+		case len(x) <= sumBlock:
+			return block(x)
+		case n <= blocksAtOnce && len(x) == n*sumBlock:
+			b := pool.Get().(*blockSums[T])
+			lines(b.sums[:n], x, sumBlock, &b.zero)
+			r := sumHalves(b.sums[:n])
+			pool.Put(b)
+			return r
+		}
+		half := halfOfBlocks(len(x))
+		return sum(x[:half]) + sum(x[half:])
+	}
+	return sum
+}
+
+// sumHalves adds the sums of blocks as sumBlocks does.
+func sumHalves[T realNumber](x []T) T {
+	if len(x) == 1 {
+		return x[0]
+	}
+	half := (len(x) + 1) / 2
+	return sumHalves(x[:half]) + sumHalves(x[half:])
 }
 
 func sumRows[T foldedNumber](x, y []T) {

@@ -971,12 +971,11 @@ pairs:
 	JMP              next
 
 single:
-	LEAQ    (SP), R9
-	MOVQ    half+0(FP), DI
-	MOVQ    DI, R10
-	SHLQ    $0x03, DI
-	VMOVAPS Z1, Z1
-	VPXORD  Z8, Z8, Z8
+	LEAQ   (SP), R9
+	MOVQ   half+0(FP), DI
+	MOVQ   DI, R10
+	SHLQ   $0x03, DI
+	VPXORD Z8, Z8, Z8
 
 last:
 	VMOVUPS          (R9), Z2
@@ -2081,12 +2080,11 @@ pairs:
 	JMP              next
 
 single:
-	LEAQ    (SP), R9
-	MOVQ    half+0(FP), DI
-	MOVQ    DI, R10
-	SHLQ    $0x04, DI
-	VMOVAPD Z1, Z1
-	VPXORD  Z8, Z8, Z8
+	LEAQ   (SP), R9
+	MOVQ   half+0(FP), DI
+	MOVQ   DI, R10
+	SHLQ   $0x04, DI
+	VPXORD Z8, Z8, Z8
 
 last:
 	VMOVUPD          (R9), Z2

@@ -7824,9 +7824,7 @@ next1:
 	VBLENDMPS Z8, Z4, K1, Z10
 	VMOVAPS   Z10, Z4
 	VPMULLD   Z2, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPSRLD    $0x01, Z3, Z3
-	VMOVAPS   Z3, Z3
 	JMP       next1
 
 done2:
@@ -7875,9 +7873,7 @@ next3:
 	VBLENDMPS Z5, Z4, K2, Z19
 	VMOVAPS   Z19, Z4
 	VPMULLD   Z2, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPSRLD    $0x01, Z3, Z3
-	VMOVAPS   Z3, Z3
 	JMP       next3
 
 done4:
@@ -7932,9 +7928,7 @@ next1:
 	VBLENDMPS Z8, Z4, K1, Z10
 	VMOVAPS   Z10, Z4
 	VPMULLD   Z2, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPSRLD    $0x01, Z3, Z3
-	VMOVAPS   Z3, Z3
 	JMP       next1
 
 done2:
@@ -7983,9 +7977,7 @@ next3:
 	VBLENDMPS Z5, Z4, K2, Z19
 	VMOVAPS   Z19, Z4
 	VPMULLD   Z2, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPSRLD    $0x01, Z3, Z3
-	VMOVAPS   Z3, Z3
 	JMP       next3
 
 done4:
@@ -8040,9 +8032,7 @@ next1:
 	VBLENDMPS Z8, Z4, K1, Z10
 	VMOVAPS   Z10, Z4
 	VPMULLD   Z2, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPSRLD    $0x01, Z3, Z3
-	VMOVAPS   Z3, Z3
 	JMP       next1
 
 done2:
@@ -8091,9 +8081,7 @@ next3:
 	VBLENDMPS Z5, Z4, K2, Z19
 	VMOVAPS   Z19, Z4
 	VPMULLD   Z2, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPSRLD    $0x01, Z3, Z3
-	VMOVAPS   Z3, Z3
 	JMP       next3
 
 done4:
@@ -8148,9 +8136,7 @@ next1:
 	VBLENDMPD Z8, Z4, K1, Z10
 	VMOVAPD   Z10, Z4
 	VPMULLQ   Z2, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VPSRLQ    $0x01, Z3, Z3
-	VMOVAPD   Z3, Z3
 	JMP       next1
 
 done2:
@@ -8199,9 +8185,7 @@ next3:
 	VBLENDMPD Z5, Z4, K2, Z19
 	VMOVAPD   Z19, Z4
 	VPMULLQ   Z2, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VPSRLQ    $0x01, Z3, Z3
-	VMOVAPD   Z3, Z3
 	JMP       next3
 
 done4:
@@ -8251,9 +8235,7 @@ next1:
 	VBLENDMPS Z7, Z6, K1, Z3
 	VMOVAPS   Z3, Z6
 	VPMULLD   Z0, Z0, Z0
-	VMOVAPS   Z0, Z0
 	VPSRLD    $0x01, Z1, Z1
-	VMOVAPS   Z1, Z1
 	JMP       next1
 
 done2:
@@ -8289,9 +8271,7 @@ next3:
 	VBLENDMPS Z3, Z2, K2, Z5
 	VMOVAPS   Z5, Z2
 	VPMULLD   Z0, Z0, Z0
-	VMOVAPS   Z0, Z0
 	VPSRLD    $0x01, Z1, Z1
-	VMOVAPS   Z1, Z1
 	JMP       next3
 
 done4:
@@ -8333,9 +8313,7 @@ next1:
 	VBLENDMPS Z7, Z6, K1, Z3
 	VMOVAPS   Z3, Z6
 	VPMULLD   Z0, Z0, Z0
-	VMOVAPS   Z0, Z0
 	VPSRLD    $0x01, Z1, Z1
-	VMOVAPS   Z1, Z1
 	JMP       next1
 
 done2:
@@ -8371,9 +8349,7 @@ next3:
 	VBLENDMPS Z3, Z2, K2, Z5
 	VMOVAPS   Z5, Z2
 	VPMULLD   Z0, Z0, Z0
-	VMOVAPS   Z0, Z0
 	VPSRLD    $0x01, Z1, Z1
-	VMOVAPS   Z1, Z1
 	JMP       next3
 
 done4:
@@ -8415,9 +8391,7 @@ next1:
 	VBLENDMPS Z7, Z6, K1, Z3
 	VMOVAPS   Z3, Z6
 	VPMULLD   Z0, Z0, Z0
-	VMOVAPS   Z0, Z0
 	VPSRLD    $0x01, Z1, Z1
-	VMOVAPS   Z1, Z1
 	JMP       next1
 
 done2:
@@ -8453,9 +8427,7 @@ next3:
 	VBLENDMPS Z3, Z2, K2, Z5
 	VMOVAPS   Z5, Z2
 	VPMULLD   Z0, Z0, Z0
-	VMOVAPS   Z0, Z0
 	VPSRLD    $0x01, Z1, Z1
-	VMOVAPS   Z1, Z1
 	JMP       next3
 
 done4:
@@ -8497,9 +8469,7 @@ next1:
 	VBLENDMPD Z7, Z6, K1, Z3
 	VMOVAPD   Z3, Z6
 	VPMULLQ   Z0, Z0, Z0
-	VMOVAPD   Z0, Z0
 	VPSRLQ    $0x01, Z1, Z1
-	VMOVAPD   Z1, Z1
 	JMP       next1
 
 done2:
@@ -8535,9 +8505,7 @@ next3:
 	VBLENDMPD Z3, Z2, K2, Z5
 	VMOVAPD   Z5, Z2
 	VPMULLQ   Z0, Z0, Z0
-	VMOVAPD   Z0, Z0
 	VPSRLQ    $0x01, Z1, Z1
-	VMOVAPD   Z1, Z1
 	JMP       next3
 
 done4:
@@ -19033,136 +19001,137 @@ rest:
 	VMOVUPD      all64_3ff0000000000000<>+0(SB), Z2
 	VMULPD       Z1, Z1, Z13
 	VDIVPD       Z13, Z2, Z14
-	VSUBPD       Z2, Z1, Z15
-	VMOVUPD      all64_bef8ead6120016ac<>+0(SB), Z16
-	VFMADD213PD  all64_bf77a291236668e4<>+0(SB), Z13, Z16
-	VFMADD213PD  all64_bf9d2a51dbd7194f<>+0(SB), Z13, Z16
-	VFMADD213PD  all64_bfd4cd7d691cb913<>+0(SB), Z13, Z16
-	VFMADD213PD  all64_3fc06eba8214db68<>+0(SB), Z13, Z16
-	VMOVUPD      all64_bed09c4342a26120<>+0(SB), Z17
-	VFMADD213PD  all64_3f215dc9221c1a10<>+0(SB), Z13, Z17
-	VFMADD213PD  all64_3f74d022c4d36b0f<>+0(SB), Z13, Z17
-	VFMADD213PD  all64_3fb0a54c5536ceba<>+0(SB), Z13, Z17
-	VFMADD213PD  all64_3fd97779cddadc09<>+0(SB), Z13, Z17
-	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Z13, Z17
-	VMOVUPD      all64_bf61bf380a96073f<>+0(SB), Z18
-	VFMADD213PD  all64_3fa22a36599795eb<>+0(SB), Z15, Z18
-	VFMADD213PD  all64_bfbc63983d3e28ec<>+0(SB), Z15, Z18
-	VFMADD213PD  all64_3fd45fca805120e4<>+0(SB), Z15, Z18
-	VFMADD213PD  all64_bfd7d240fbb8c3f1<>+0(SB), Z15, Z18
-	VFMADD213PD  all64_3fda8d00ad92b34d<>+0(SB), Z15, Z18
-	VFMADD213PD  all64_bf6359b8bef77538<>+0(SB), Z15, Z18
-	VMOVUPD      all64_3f888b545735151d<>+0(SB), Z19
-	VFMADD213PD  all64_3f8bedc26b51dd1c<>+0(SB), Z15, Z19
-	VFMADD213PD  all64_3fc02660e763351f<>+0(SB), Z15, Z19
-	VFMADD213PD  all64_3fb2635cd99fe9a7<>+0(SB), Z15, Z19
-	VFMADD213PD  all64_3fe14af092eb6f33<>+0(SB), Z15, Z19
-	VFMADD213PD  all64_3fbb3e6618eee323<>+0(SB), Z15, Z19
-	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Z15, Z19
+	VSUBPD       Z2, Z1, Z2
+	VMOVUPD      all64_bef8ead6120016ac<>+0(SB), Z15
+	VFMADD213PD  all64_bf77a291236668e4<>+0(SB), Z13, Z15
+	VFMADD213PD  all64_bf9d2a51dbd7194f<>+0(SB), Z13, Z15
+	VFMADD213PD  all64_bfd4cd7d691cb913<>+0(SB), Z13, Z15
+	VFMADD213PD  all64_3fc06eba8214db68<>+0(SB), Z13, Z15
+	VMOVUPD      all64_bed09c4342a26120<>+0(SB), Z16
+	VFMADD213PD  all64_3f215dc9221c1a10<>+0(SB), Z13, Z16
+	VFMADD213PD  all64_3f74d022c4d36b0f<>+0(SB), Z13, Z16
+	VFMADD213PD  all64_3fb0a54c5536ceba<>+0(SB), Z13, Z16
+	VFMADD213PD  all64_3fd97779cddadc09<>+0(SB), Z13, Z16
+	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Z13, Z16
+	VMOVUPD      all64_bf61bf380a96073f<>+0(SB), Z17
+	VFMADD213PD  all64_3fa22a36599795eb<>+0(SB), Z2, Z17
+	VFMADD213PD  all64_bfbc63983d3e28ec<>+0(SB), Z2, Z17
+	VFMADD213PD  all64_3fd45fca805120e4<>+0(SB), Z2, Z17
+	VFMADD213PD  all64_bfd7d240fbb8c3f1<>+0(SB), Z2, Z17
+	VFMADD213PD  all64_3fda8d00ad92b34d<>+0(SB), Z2, Z17
+	VFMADD213PD  all64_bf6359b8bef77538<>+0(SB), Z2, Z17
+	VMOVUPD      all64_3f888b545735151d<>+0(SB), Z18
+	VFMADD213PD  all64_3f8bedc26b51dd1c<>+0(SB), Z2, Z18
+	VFMADD213PD  all64_3fc02660e763351f<>+0(SB), Z2, Z18
+	VFMADD213PD  all64_3fb2635cd99fe9a7<>+0(SB), Z2, Z18
+	VFMADD213PD  all64_3fe14af092eb6f33<>+0(SB), Z2, Z18
+	VFMADD213PD  all64_3fbb3e6618eee323<>+0(SB), Z2, Z18
+	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Z2, Z18
 	VCMPPD       $0x11, all64_3feb000000000000<>+0(SB), Z1, K2
-	VBLENDMPD    Z16, Z18, K2, Z3
-	VBLENDMPD    Z17, Z19, K2, Z4
-	VMOVUPD      all64_c023a0efc69ac25c<>+0(SB), Z15
-	VFMADD213PD  all64_c054526557e4d2f2<>+0(SB), Z14, Z15
-	VFMADD213PD  all64_c067135cebccabb2<>+0(SB), Z14, Z15
-	VFMADD213PD  all64_c0644cb184282266<>+0(SB), Z14, Z15
-	VFMADD213PD  all64_c04f300ae4cba38d<>+0(SB), Z14, Z15
-	VFMADD213PD  all64_c0251e0441b0e726<>+0(SB), Z14, Z15
-	VFMADD213PD  all64_bfe63416e4ba7360<>+0(SB), Z14, Z15
-	VFMADD213PD  all64_bf843412600d6435<>+0(SB), Z14, Z15
-	VMOVUPD      all64_bfaeeff2ee749a62<>+0(SB), Z16
-	VFMADD213PD  all64_401a47ef8e484a93<>+0(SB), Z14, Z16
-	VFMADD213PD  all64_405b28a3ee48ae2c<>+0(SB), Z14, Z16
-	VFMADD213PD  all64_407ad02157700314<>+0(SB), Z14, Z16
-	VFMADD213PD  all64_40842b1921ec2868<>+0(SB), Z14, Z16
-	VFMADD213PD  all64_407b290dd58a1a71<>+0(SB), Z14, Z16
-	VFMADD213PD  all64_4061350c526ae721<>+0(SB), Z14, Z16
-	VFMADD213PD  all64_4033a6b9bd707687<>+0(SB), Z14, Z16
-	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Z14, Z16
+	VBLENDMPD    Z15, Z17, K2, Z3
+	VBLENDMPD    Z16, Z18, K2, Z4
+	VMOVUPD      all64_c023a0efc69ac25c<>+0(SB), Z2
+	VFMADD213PD  all64_c054526557e4d2f2<>+0(SB), Z14, Z2
+	VFMADD213PD  all64_c067135cebccabb2<>+0(SB), Z14, Z2
+	VFMADD213PD  all64_c0644cb184282266<>+0(SB), Z14, Z2
+	VFMADD213PD  all64_c04f300ae4cba38d<>+0(SB), Z14, Z2
+	VFMADD213PD  all64_c0251e0441b0e726<>+0(SB), Z14, Z2
+	VFMADD213PD  all64_bfe63416e4ba7360<>+0(SB), Z14, Z2
+	VFMADD213PD  all64_bf843412600d6435<>+0(SB), Z14, Z2
+	VMOVUPD      all64_bfaeeff2ee749a62<>+0(SB), Z15
+	VFMADD213PD  all64_401a47ef8e484a93<>+0(SB), Z14, Z15
+	VFMADD213PD  all64_405b28a3ee48ae2c<>+0(SB), Z14, Z15
+	VFMADD213PD  all64_407ad02157700314<>+0(SB), Z14, Z15
+	VFMADD213PD  all64_40842b1921ec2868<>+0(SB), Z14, Z15
+	VFMADD213PD  all64_407b290dd58a1a71<>+0(SB), Z14, Z15
+	VFMADD213PD  all64_4061350c526ae721<>+0(SB), Z14, Z15
+	VFMADD213PD  all64_4033a6b9bd707687<>+0(SB), Z14, Z15
+	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Z14, Z15
 	VCMPPD       $0x11, all64_3ff4000000000000<>+0(SB), Z1, K2
-	VBLENDMPD    Z3, Z15, K2, Z5
-	VBLENDMPD    Z4, Z16, K2, Z6
-	VMOVUPD      all64_c07e384e9bdc383f<>+0(SB), Z15
-	VFMADD213PD  all64_c09004616a2e5992<>+0(SB), Z14, Z15
-	VFMADD213PD  all64_c083ec881375f228<>+0(SB), Z14, Z15
-	VFMADD213PD  all64_c064145d43c5ed98<>+0(SB), Z14, Z15
-	VFMADD213PD  all64_c031c209555f995a<>+0(SB), Z14, Z15
-	VFMADD213PD  all64_bfe993ba70c285de<>+0(SB), Z14, Z15
-	VFMADD213PD  all64_bf84341239e86f4a<>+0(SB), Z14, Z15
-	VMOVUPD      all64_c03670e242712d62<>+0(SB), Z16
-	VFMADD213PD  all64_407da874e79fe763<>+0(SB), Z14, Z16
-	VFMADD213PD  all64_40a3f219cedf3be6<>+0(SB), Z14, Z16
-	VFMADD213PD  all64_40a8ffb7688c246a<>+0(SB), Z14, Z16
-	VFMADD213PD  all64_409802eb189d5118<>+0(SB), Z14, Z16
-	VFMADD213PD  all64_40745cae221b9f0a<>+0(SB), Z14, Z16
-	VFMADD213PD  all64_403e568b261d5190<>+0(SB), Z14, Z16
-	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Z14, Z16
+	VBLENDMPD    Z3, Z2, K2, Z5
+	VBLENDMPD    Z4, Z15, K2, Z6
+	VMOVUPD      all64_c07e384e9bdc383f<>+0(SB), Z2
+	VFMADD213PD  all64_c09004616a2e5992<>+0(SB), Z14, Z2
+	VFMADD213PD  all64_c083ec881375f228<>+0(SB), Z14, Z2
+	VFMADD213PD  all64_c064145d43c5ed98<>+0(SB), Z14, Z2
+	VFMADD213PD  all64_c031c209555f995a<>+0(SB), Z14, Z2
+	VFMADD213PD  all64_bfe993ba70c285de<>+0(SB), Z14, Z2
+	VFMADD213PD  all64_bf84341239e86f4a<>+0(SB), Z14, Z2
+	VMOVUPD      all64_c03670e242712d62<>+0(SB), Z15
+	VFMADD213PD  all64_407da874e79fe763<>+0(SB), Z14, Z15
+	VFMADD213PD  all64_40a3f219cedf3be6<>+0(SB), Z14, Z15
+	VFMADD213PD  all64_40a8ffb7688c246a<>+0(SB), Z14, Z15
+	VFMADD213PD  all64_409802eb189d5118<>+0(SB), Z14, Z15
+	VFMADD213PD  all64_40745cae221b9f0a<>+0(SB), Z14, Z15
+	VFMADD213PD  all64_403e568b261d5190<>+0(SB), Z14, Z15
+	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Z14, Z15
 	VCMPPD       $0x11, all64_4006db6db6db6db7<>+0(SB), Z1, K2
-	VBLENDMPD    Z5, Z15, K2, Z7
-	VBLENDMPD    Z6, Z16, K2, Z8
-	VDIVPD       Z8, Z7, Z14
+	VBLENDMPD    Z5, Z2, K2, Z7
+	VBLENDMPD    Z6, Z15, K2, Z8
+	VDIVPD       Z8, Z7, Z2
 	VADDPD       all64_3fe2000000000000<>+0(SB), Z13, Z13
-	VSUBPD       Z13, Z14, Z13
-	VMOVUPD      all64_4086300000000000<>+0(SB), Z15
-	VMINPD       Z13, Z15, Z15
-	VMULPD       all64_3ff71547652b82fe<>+0(SB), Z15, Z16
-	VRNDSCALEPD  $0x00, Z16, Z16
-	VMOVUPD      Z15, Z15
-	VFNMADD231PD all64_3fe62e42fee00000<>+0(SB), Z16, Z15
-	VMOVUPD      Z15, Z15
-	VFNMADD231PD all64_3dea39ef35793c76<>+0(SB), Z16, Z15
-	VADDPD       all64_3ff0000000000000<>+0(SB), Z15, Z17
-	VSUBPD       all64_3ff0000000000000<>+0(SB), Z17, Z18
-	VSUBPD       Z18, Z15, Z18
-	VMULPD       Z15, Z15, Z19
-	VMOVUPD      all64_3fe0000000000000<>+0(SB), Z20
-	VFMADD231PD  all64_3fc5555555555555<>+0(SB), Z15, Z20
-	VMOVUPD      all64_3fa5555555555555<>+0(SB), Z21
-	VFMADD231PD  all64_3f81111111111111<>+0(SB), Z15, Z21
-	VMOVUPD      all64_3f56c16c16c16c17<>+0(SB), Z22
-	VFMADD231PD  all64_3f2a01a01a01a01a<>+0(SB), Z15, Z22
-	VMOVUPD      all64_3efa01a01a01a01a<>+0(SB), Z23
-	VFMADD231PD  all64_3ec71de3a556c734<>+0(SB), Z15, Z23
-	VMOVUPD      all64_3e927e4fb7789f5c<>+0(SB), Z24
-	VFMADD231PD  all64_3e5ae64567f544e4<>+0(SB), Z15, Z24
-	VMOVUPD      all64_3e21eed8eff8d898<>+0(SB), Z25
-	VFMADD231PD  all64_3de6124613a86d09<>+0(SB), Z15, Z25
-	VMULPD       Z15, Z15, Z15
-	VMOVUPD      Z20, Z20
-	VFMADD231PD  Z21, Z15, Z20
-	VMOVUPD      Z22, Z21
-	VFMADD231PD  Z23, Z15, Z21
-	VMOVUPD      Z24, Z22
-	VFMADD231PD  Z25, Z15, Z22
-	VMULPD       Z15, Z15, Z15
-	VMOVUPD      Z20, Z20
-	VFMADD231PD  Z21, Z15, Z20
-	VMULPD       Z15, Z15, Z15
-	VMOVUPD      Z20, Z20
-	VFMADD231PD  Z22, Z15, Z20
-	VMOVUPD      Z18, Z15
-	VFMADD231PD  Z20, Z19, Z15
-	VADDPD       Z15, Z17, Z15
+	VSUBPD       Z13, Z2, Z13
+	VMOVUPD      all64_4086300000000000<>+0(SB), Z14
+	VMINPD       Z13, Z14, Z14
+	VMULPD       all64_3ff71547652b82fe<>+0(SB), Z14, Z15
+	VRNDSCALEPD  $0x00, Z15, Z15
+	VMOVUPD      Z14, Z14
+	VFNMADD231PD all64_3fe62e42fee00000<>+0(SB), Z15, Z14
+	VMOVUPD      Z14, Z14
+	VFNMADD231PD all64_3dea39ef35793c76<>+0(SB), Z15, Z14
+	VADDPD       all64_3ff0000000000000<>+0(SB), Z14, Z16
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Z16, Z17
+	VSUBPD       Z17, Z14, Z17
+	VMULPD       Z14, Z14, Z18
+	VMOVUPD      all64_3fe0000000000000<>+0(SB), Z19
+	VFMADD231PD  all64_3fc5555555555555<>+0(SB), Z14, Z19
+	VMOVUPD      all64_3fa5555555555555<>+0(SB), Z20
+	VFMADD231PD  all64_3f81111111111111<>+0(SB), Z14, Z20
+	VMOVUPD      all64_3f56c16c16c16c17<>+0(SB), Z21
+	VFMADD231PD  all64_3f2a01a01a01a01a<>+0(SB), Z14, Z21
+	VMOVUPD      all64_3efa01a01a01a01a<>+0(SB), Z22
+	VFMADD231PD  all64_3ec71de3a556c734<>+0(SB), Z14, Z22
+	VMOVUPD      all64_3e927e4fb7789f5c<>+0(SB), Z23
+	VFMADD231PD  all64_3e5ae64567f544e4<>+0(SB), Z14, Z23
+	VMOVUPD      all64_3e21eed8eff8d898<>+0(SB), Z24
+	VFMADD231PD  all64_3de6124613a86d09<>+0(SB), Z14, Z24
+	VMULPD       Z14, Z14, Z14
+	VMOVUPD      Z19, Z19
+	VFMADD231PD  Z20, Z14, Z19
+	VMOVUPD      Z21, Z20
+	VFMADD231PD  Z22, Z14, Z20
+	VMOVUPD      Z23, Z21
+	VFMADD231PD  Z24, Z14, Z21
+	VMULPD       Z14, Z14, Z14
+	VMOVUPD      Z19, Z19
+	VFMADD231PD  Z20, Z14, Z19
+	VMULPD       Z14, Z14, Z14
+	VMOVUPD      Z19, Z19
+	VFMADD231PD  Z21, Z14, Z19
+	VMOVUPD      Z17, Z14
+	VFMADD231PD  Z19, Z18, Z14
+	VADDPD       Z14, Z16, Z14
 	VCMPPD       $0x11, all64_c086232c083126e9<>+0(SB), Z13, K2
 	VCMPPD       $0x15, all64_c087500000000000<>+0(SB), Z13, K3
-	VMOVUPD.Z    Z15, K3, Z13
-	VMOVUPD.Z    all64_4090c80000000000<>+0(SB), K2, Z15
-	VADDPD       Z15, Z16, Z15
-	VSCALEFPD    Z15, Z13, Z13
-	VMOVUPD      Z13, Z15
-	VADDPD       all64_4330000000000000<>+0(SB), Z13, K2, Z15
-	VPSUBQ       all64_4330000000000000<>+0(SB), Z15, K2, Z15
-	VDIVPD       Z1, Z15, Z13
-	VSUBPD       Z13, Z2, Z13
+	VMOVUPD.Z    Z14, K3, Z13
+	VMOVUPD.Z    all64_4090c80000000000<>+0(SB), K2, Z14
+	VADDPD       Z14, Z15, Z14
+	VSCALEFPD    Z14, Z13, Z13
+	VMOVUPD      Z13, Z14
+	VADDPD       all64_4330000000000000<>+0(SB), Z13, K2, Z14
+	VPSUBQ       all64_4330000000000000<>+0(SB), Z14, K2, Z14
+	VDIVPD       Z1, Z14, Z13
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Z14
+	VSUBPD       Z13, Z14, Z13
 	VCMPPD       $0x11, all64_3ff4000000000000<>+0(SB), Z1, K2
-	VADDPD       all64_3feb0ac160000000<>+0(SB), Z14, Z15
+	VADDPD       all64_3feb0ac160000000<>+0(SB), Z2, Z15
 	VBLENDMPD    Z15, Z13, K2, Z9
 	VCMPPD       $0x11, all64_3feb000000000000<>+0(SB), Z1, K2
 	VMOVUPD      Z1, Z13
-	VFMADD231PD  Z14, Z1, Z13
+	VFMADD231PD  Z2, Z1, Z13
 	VBLENDMPD    Z13, Z9, K2, Z10
 	VCMPPD       $0x11, all64_4018000000000000<>+0(SB), Z1, K2
-	VBLENDMPD    Z10, Z2, K2, Z11
+	VBLENDMPD    Z10, Z14, K2, Z11
 	VPANDQ       all64_8000000000000000<>+0(SB), Z0, Z1
 	VPORQ        Z1, Z11, Z1
 	VCMPPD       $0x03, Z0, Z0, K2
@@ -22182,15 +22151,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VADDPS     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VADDPS     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VADDPS     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VADDPS     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -22208,7 +22173,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
 	VADDPS  Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -22221,7 +22185,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
 	VADDPS  Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -22234,7 +22197,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
 	VADDPS  Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -22247,7 +22209,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
 	VADDPS  Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -22270,14 +22231,14 @@ fold:
 // func sumRowsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumRowsF32AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x02, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -22298,15 +22259,11 @@ many:
 	VMOVUPS    (R8), Z5
 	VMOVUPS    64(R8), Z6
 	VADDPS     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VADDPS     Z6, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVUPS    128(R8), Z5
 	VMOVUPS    192(R8), Z6
 	VADDPS     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VADDPS     Z6, Z4, Z4
-	VMOVAPS    Z4, Z4
 	ADDQ       $+256, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
@@ -22324,7 +22281,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z5
 	VMOVUPS (R8), K1, Z5
 	VADDPS  Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, DI
 	TESTQ   DI, DI
 	JLE     fold
@@ -22337,7 +22293,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z5
 	VMOVUPS 64(R8), K1, Z5
 	VADDPS  Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, DI
 	TESTQ   DI, DI
 	JLE     fold
@@ -22350,7 +22305,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z5
 	VMOVUPS 128(R8), K1, Z5
 	VADDPS  Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, DI
 	TESTQ   DI, DI
 	JLE     fold
@@ -22363,7 +22317,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z5
 	VMOVUPS 192(R8), K1, Z5
 	VADDPS  Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	SUBQ    $+16, DI
 
 fold:
@@ -22411,18 +22364,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x05, Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VRANGEPS   $0x05, Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VCMPPS     $0x03, Z5, Z4, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x05, Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VRANGEPS   $0x05, Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -22443,7 +22392,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z4, Z0, Z0
-	VMOVAPS  Z0, Z0
 	SUBQ     $+16, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -22459,7 +22407,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z4, Z1, Z1
-	VMOVAPS  Z1, Z1
 	SUBQ     $+16, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -22475,7 +22422,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z4, Z2, Z2
-	VMOVAPS  Z2, Z2
 	SUBQ     $+16, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -22491,7 +22437,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z4, Z3, Z3
-	VMOVAPS  Z3, Z3
 	SUBQ     $+16, AX
 
 usual_fold:
@@ -22694,14 +22639,14 @@ done:
 // func greatestRowsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestRowsF32AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x02, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -22725,18 +22670,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x05, Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VRANGEPS   $0x05, Z6, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVUPS    128(R8), Z5
 	VMOVUPS    192(R8), Z6
 	VCMPPS     $0x03, Z6, Z5, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x05, Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VRANGEPS   $0x05, Z6, Z4, Z4
-	VMOVAPS    Z4, Z4
 	ADDQ       $+256, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
@@ -22757,7 +22698,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	SUBQ     $+16, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -22773,7 +22713,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	SUBQ     $+16, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -22789,7 +22728,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	SUBQ     $+16, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -22805,7 +22743,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x05, Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	SUBQ     $+16, DI
 
 usual_fold:
@@ -23047,18 +22984,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x04, Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VRANGEPS   $0x04, Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VCMPPS     $0x03, Z5, Z4, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x04, Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VRANGEPS   $0x04, Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -23079,7 +23012,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z4, Z0, Z0
-	VMOVAPS  Z0, Z0
 	SUBQ     $+16, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -23095,7 +23027,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z4, Z1, Z1
-	VMOVAPS  Z1, Z1
 	SUBQ     $+16, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -23111,7 +23042,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z4, Z2, Z2
-	VMOVAPS  Z2, Z2
 	SUBQ     $+16, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -23127,7 +23057,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z4, Z3, Z3
-	VMOVAPS  Z3, Z3
 	SUBQ     $+16, AX
 
 usual_fold:
@@ -23330,14 +23259,14 @@ done:
 // func leastRowsF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastRowsF32AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x02, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -23361,18 +23290,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x04, Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VRANGEPS   $0x04, Z6, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVUPS    128(R8), Z5
 	VMOVUPS    192(R8), Z6
 	VCMPPS     $0x03, Z6, Z5, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPS   $0x04, Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VRANGEPS   $0x04, Z6, Z4, Z4
-	VMOVAPS    Z4, Z4
 	ADDQ       $+256, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
@@ -23393,7 +23318,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	SUBQ     $+16, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -23409,7 +23333,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	SUBQ     $+16, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -23425,7 +23348,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	SUBQ     $+16, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -23441,7 +23363,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPS $0x04, Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	SUBQ     $+16, DI
 
 usual_fold:
@@ -23680,15 +23601,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VADDPD     Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VADDPD     Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VADDPD     Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VADDPD     Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -23706,7 +23623,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VADDPD  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -23719,7 +23635,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VADDPD  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -23732,7 +23647,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VADDPD  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -23745,7 +23659,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VADDPD  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -23766,14 +23679,14 @@ fold:
 // func sumRowsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumRowsF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSD (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x03, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTQ (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -23794,15 +23707,11 @@ many:
 	VMOVUPD    (R8), Z5
 	VMOVUPD    64(R8), Z6
 	VADDPD     Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VADDPD     Z6, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VMOVUPD    128(R8), Z5
 	VMOVUPD    192(R8), Z6
 	VADDPD     Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	VADDPD     Z6, Z4, Z4
-	VMOVAPD    Z4, Z4
 	ADDQ       $+256, R8
 	SUBQ       $+32, DI
 	CMPQ       DI, $+32
@@ -23820,7 +23729,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z5
 	VMOVUPD (R8), K1, Z5
 	VADDPD  Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, DI
 	TESTQ   DI, DI
 	JLE     fold
@@ -23833,7 +23741,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z5
 	VMOVUPD 64(R8), K1, Z5
 	VADDPD  Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, DI
 	TESTQ   DI, DI
 	JLE     fold
@@ -23846,7 +23753,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z5
 	VMOVUPD 128(R8), K1, Z5
 	VADDPD  Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, DI
 	TESTQ   DI, DI
 	JLE     fold
@@ -23859,7 +23765,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z5
 	VMOVUPD 192(R8), K1, Z5
 	VADDPD  Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	SUBQ    $+8, DI
 
 fold:
@@ -23905,18 +23810,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x05, Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VRANGEPD   $0x05, Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VCMPPD     $0x03, Z5, Z4, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x05, Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VRANGEPD   $0x05, Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -23937,7 +23838,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z4, Z0, Z0
-	VMOVAPD  Z0, Z0
 	SUBQ     $+8, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -23953,7 +23853,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z4, Z1, Z1
-	VMOVAPD  Z1, Z1
 	SUBQ     $+8, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -23969,7 +23868,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z4, Z2, Z2
-	VMOVAPD  Z2, Z2
 	SUBQ     $+8, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -23985,7 +23883,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z4, Z3, Z3
-	VMOVAPD  Z3, Z3
 	SUBQ     $+8, AX
 
 usual_fold:
@@ -24179,14 +24076,14 @@ done:
 // func greatestRowsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestRowsF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSD (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x03, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTQ (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -24210,18 +24107,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x05, Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VRANGEPD   $0x05, Z6, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VMOVUPD    128(R8), Z5
 	VMOVUPD    192(R8), Z6
 	VCMPPD     $0x03, Z6, Z5, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x05, Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	VRANGEPD   $0x05, Z6, Z4, Z4
-	VMOVAPD    Z4, Z4
 	ADDQ       $+256, R8
 	SUBQ       $+32, DI
 	CMPQ       DI, $+32
@@ -24242,7 +24135,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z5, Z1, Z1
-	VMOVAPD  Z1, Z1
 	SUBQ     $+8, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -24258,7 +24150,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z5, Z2, Z2
-	VMOVAPD  Z2, Z2
 	SUBQ     $+8, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -24274,7 +24165,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z5, Z3, Z3
-	VMOVAPD  Z3, Z3
 	SUBQ     $+8, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -24290,7 +24180,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x05, Z5, Z4, Z4
-	VMOVAPD  Z4, Z4
 	SUBQ     $+8, DI
 
 usual_fold:
@@ -24523,18 +24412,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x04, Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VRANGEPD   $0x04, Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VCMPPD     $0x03, Z5, Z4, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x04, Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VRANGEPD   $0x04, Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -24555,7 +24440,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z4, Z0, Z0
-	VMOVAPD  Z0, Z0
 	SUBQ     $+8, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -24571,7 +24455,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z4, Z1, Z1
-	VMOVAPD  Z1, Z1
 	SUBQ     $+8, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -24587,7 +24470,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z4, Z2, Z2
-	VMOVAPD  Z2, Z2
 	SUBQ     $+8, AX
 	TESTQ    AX, AX
 	JLE      usual_fold
@@ -24603,7 +24485,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z4, Z3, Z3
-	VMOVAPD  Z3, Z3
 	SUBQ     $+8, AX
 
 usual_fold:
@@ -24797,14 +24678,14 @@ done:
 // func leastRowsF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastRowsF64AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSD (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x03, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTQ (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -24828,18 +24709,14 @@ usual_many:
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x04, Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VRANGEPD   $0x04, Z6, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VMOVUPD    128(R8), Z5
 	VMOVUPD    192(R8), Z6
 	VCMPPD     $0x03, Z6, Z5, K1
 	KORTESTW   K1, K1
 	JNZ        nan
 	VRANGEPD   $0x04, Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	VRANGEPD   $0x04, Z6, Z4, Z4
-	VMOVAPD    Z4, Z4
 	ADDQ       $+256, R8
 	SUBQ       $+32, DI
 	CMPQ       DI, $+32
@@ -24860,7 +24737,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z5, Z1, Z1
-	VMOVAPD  Z1, Z1
 	SUBQ     $+8, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -24876,7 +24752,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z5, Z2, Z2
-	VMOVAPD  Z2, Z2
 	SUBQ     $+8, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -24892,7 +24767,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z5, Z3, Z3
-	VMOVAPD  Z3, Z3
 	SUBQ     $+8, DI
 	TESTQ    DI, DI
 	JLE      usual_fold
@@ -24908,7 +24782,6 @@ usual_rest:
 	KORTESTW K1, K1
 	JNZ      nan
 	VRANGEPD $0x04, Z5, Z4, Z4
-	VMOVAPD  Z4, Z4
 	SUBQ     $+8, DI
 
 usual_fold:
@@ -25140,21 +25013,17 @@ many:
 	VPANDD     all32_7fffffff<>+0(SB), Z0, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z4, Z4
 	VPMAXUD    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPANDD     all32_7fffffff<>+0(SB), Z1, Z1
 	VPANDD     all32_7fffffff<>+0(SB), Z5, Z4
 	VPMAXUD    Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPANDD     all32_7fffffff<>+0(SB), Z2, Z2
 	VPANDD     all32_7fffffff<>+0(SB), Z4, Z4
 	VPMAXUD    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPANDD     all32_7fffffff<>+0(SB), Z3, Z3
 	VPANDD     all32_7fffffff<>+0(SB), Z5, Z4
 	VPMAXUD    Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -25174,7 +25043,6 @@ rest:
 	VPANDD  all32_7fffffff<>+0(SB), Z0, Z0
 	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
 	VPMAXUD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -25189,7 +25057,6 @@ rest:
 	VPANDD  all32_7fffffff<>+0(SB), Z1, Z1
 	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
 	VPMAXUD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -25204,7 +25071,6 @@ rest:
 	VPANDD  all32_7fffffff<>+0(SB), Z2, Z2
 	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
 	VPMAXUD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -25219,7 +25085,6 @@ rest:
 	VPANDD  all32_7fffffff<>+0(SB), Z3, Z3
 	VPANDD  all32_7fffffff<>+0(SB), Z4, Z4
 	VPMAXUD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -25276,21 +25141,17 @@ many:
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z0, Z0
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z4, Z4
 	VPMAXUQ    Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z1, Z1
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z5, Z4
 	VPMAXUQ    Z4, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z2, Z2
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z4, Z4
 	VPMAXUQ    Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z3, Z3
 	VPANDQ     all64_7fffffffffffffff<>+0(SB), Z5, Z4
 	VPMAXUQ    Z4, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -25310,7 +25171,6 @@ rest:
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z0, Z0
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z4, Z4
 	VPMAXUQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -25325,7 +25185,6 @@ rest:
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z1, Z1
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z4, Z4
 	VPMAXUQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -25340,7 +25199,6 @@ rest:
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z2, Z2
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z4, Z4
 	VPMAXUQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -25355,7 +25213,6 @@ rest:
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z3, Z3
 	VPANDQ  all64_7fffffffffffffff<>+0(SB), Z4, Z4
 	VPMAXUQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -25406,15 +25263,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPADDB     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPADDB     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPADDB     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPADDB     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+256, AX
 	CMPQ       AX, $+256
@@ -25432,7 +25285,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
 	VPADDB    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25445,7 +25297,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
 	VPADDB    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25458,7 +25309,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
 	VPADDB    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25471,7 +25321,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
 	VPADDB    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+64, AX
 
 fold:
@@ -25516,15 +25365,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMAXSB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMAXSB    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMAXSB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMAXSB    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+256, AX
 	CMPQ       AX, $+256
@@ -25542,7 +25387,6 @@ rest:
 	VMOVDQU64 all32_80808080<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
 	VPMAXSB   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25555,7 +25399,6 @@ rest:
 	VMOVDQU64 all32_80808080<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
 	VPMAXSB   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25568,7 +25411,6 @@ rest:
 	VMOVDQU64 all32_80808080<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
 	VPMAXSB   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25581,7 +25423,6 @@ rest:
 	VMOVDQU64 all32_80808080<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
 	VPMAXSB   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+64, AX
 
 fold:
@@ -25644,15 +25485,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMINSB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMINSB    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMINSB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMINSB    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+256, AX
 	CMPQ       AX, $+256
@@ -25670,7 +25507,6 @@ rest:
 	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
 	VPMINSB   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25683,7 +25519,6 @@ rest:
 	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
 	VPMINSB   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25696,7 +25531,6 @@ rest:
 	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
 	VPMINSB   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25709,7 +25543,6 @@ rest:
 	VMOVDQU64 all32_7f7f7f7f<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
 	VPMINSB   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+64, AX
 
 fold:
@@ -25754,15 +25587,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMAXUB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMAXUB    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMAXUB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMAXUB    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+256, AX
 	CMPQ       AX, $+256
@@ -25780,7 +25609,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
 	VPMAXUB   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25793,7 +25621,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
 	VPMAXUB   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25806,7 +25633,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
 	VPMAXUB   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25819,7 +25645,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
 	VPMAXUB   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+64, AX
 
 fold:
@@ -25864,15 +25689,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMINUB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMINUB    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMINUB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMINUB    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+256, AX
 	CMPQ       AX, $+256
@@ -25890,7 +25711,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU8  (CX), K1, Z4
 	VPMINUB   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25903,7 +25723,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU8  64(CX), K1, Z4
 	VPMINUB   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25916,7 +25735,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU8  128(CX), K1, Z4
 	VPMINUB   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+64, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -25929,7 +25747,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU8  192(CX), K1, Z4
 	VPMINUB   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+64, AX
 
 fold:
@@ -25974,15 +25791,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPADDW     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPADDW     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPADDW     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPADDW     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+128, AX
 	CMPQ       AX, $+128
@@ -26000,7 +25813,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
 	VPADDW    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26013,7 +25825,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
 	VPADDW    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26026,7 +25837,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
 	VPADDW    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26039,7 +25849,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
 	VPADDW    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+32, AX
 
 fold:
@@ -26082,15 +25891,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMAXSW    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMAXSW    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMAXSW    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMAXSW    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+128, AX
 	CMPQ       AX, $+128
@@ -26108,7 +25913,6 @@ rest:
 	VMOVDQU64 all32_80008000<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
 	VPMAXSW   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26121,7 +25925,6 @@ rest:
 	VMOVDQU64 all32_80008000<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
 	VPMAXSW   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26134,7 +25937,6 @@ rest:
 	VMOVDQU64 all32_80008000<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
 	VPMAXSW   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26147,7 +25949,6 @@ rest:
 	VMOVDQU64 all32_80008000<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
 	VPMAXSW   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+32, AX
 
 fold:
@@ -26208,15 +26009,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMINSW    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMINSW    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMINSW    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMINSW    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+128, AX
 	CMPQ       AX, $+128
@@ -26234,7 +26031,6 @@ rest:
 	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
 	VPMINSW   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26247,7 +26043,6 @@ rest:
 	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
 	VPMINSW   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26260,7 +26055,6 @@ rest:
 	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
 	VPMINSW   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26273,7 +26067,6 @@ rest:
 	VMOVDQU64 all32_7fff7fff<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
 	VPMINSW   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+32, AX
 
 fold:
@@ -26334,15 +26127,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMAXUW    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMAXUW    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMAXUW    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMAXUW    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+128, AX
 	CMPQ       AX, $+128
@@ -26360,7 +26149,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
 	VPMAXUW   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26373,7 +26161,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
 	VPMAXUW   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26386,7 +26173,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
 	VPMAXUW   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26399,7 +26185,6 @@ rest:
 	VMOVDQU64 all32_0<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
 	VPMAXUW   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+32, AX
 
 fold:
@@ -26442,15 +26227,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMINUW    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMINUW    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMINUW    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMINUW    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+128, AX
 	CMPQ       AX, $+128
@@ -26468,7 +26249,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU16 (CX), K1, Z4
 	VPMINUW   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26481,7 +26261,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU16 64(CX), K1, Z4
 	VPMINUW   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26494,7 +26273,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU16 128(CX), K1, Z4
 	VPMINUW   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -26507,7 +26285,6 @@ rest:
 	VMOVDQU64 all32_ffffffff<>+0(SB), Z4
 	VMOVDQU16 192(CX), K1, Z4
 	VPMINUW   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+32, AX
 
 fold:
@@ -26550,15 +26327,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPADDD     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPADDD     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPADDD     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPADDD     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -26576,7 +26349,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
 	VPADDD  Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26589,7 +26361,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
 	VPADDD  Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26602,7 +26373,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
 	VPADDD  Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26615,7 +26385,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
 	VPADDD  Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -26656,15 +26425,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMAXSD    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMAXSD    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMAXSD    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMAXSD    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -26682,7 +26447,6 @@ rest:
 	VMOVUPS all32_80000000<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
 	VPMAXSD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26695,7 +26459,6 @@ rest:
 	VMOVUPS all32_80000000<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
 	VPMAXSD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26708,7 +26471,6 @@ rest:
 	VMOVUPS all32_80000000<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
 	VPMAXSD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26721,7 +26483,6 @@ rest:
 	VMOVUPS all32_80000000<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
 	VPMAXSD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -26762,15 +26523,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMINSD    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMINSD    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMINSD    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMINSD    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -26788,7 +26545,6 @@ rest:
 	VMOVUPS all32_7fffffff<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
 	VPMINSD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26801,7 +26557,6 @@ rest:
 	VMOVUPS all32_7fffffff<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
 	VPMINSD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26814,7 +26569,6 @@ rest:
 	VMOVUPS all32_7fffffff<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
 	VPMINSD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26827,7 +26581,6 @@ rest:
 	VMOVUPS all32_7fffffff<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
 	VPMINSD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -26868,15 +26621,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMAXUD    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMAXUD    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMAXUD    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMAXUD    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -26894,7 +26643,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
 	VPMAXUD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26907,7 +26655,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
 	VPMAXUD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26920,7 +26667,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
 	VPMAXUD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -26933,7 +26679,6 @@ rest:
 	VMOVUPS all32_0<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
 	VPMAXUD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -26974,15 +26719,11 @@ many:
 	VMOVUPS    (CX), Z4
 	VMOVUPS    64(CX), Z5
 	VPMINUD    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VPMINUD    Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVUPS    128(CX), Z4
 	VMOVUPS    192(CX), Z5
 	VPMINUD    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VPMINUD    Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -27000,7 +26741,6 @@ rest:
 	VMOVUPS all32_ffffffff<>+0(SB), Z4
 	VMOVUPS (CX), K1, Z4
 	VPMINUD Z4, Z0, Z0
-	VMOVAPS Z0, Z0
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27013,7 +26753,6 @@ rest:
 	VMOVUPS all32_ffffffff<>+0(SB), Z4
 	VMOVUPS 64(CX), K1, Z4
 	VPMINUD Z4, Z1, Z1
-	VMOVAPS Z1, Z1
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27026,7 +26765,6 @@ rest:
 	VMOVUPS all32_ffffffff<>+0(SB), Z4
 	VMOVUPS 128(CX), K1, Z4
 	VPMINUD Z4, Z2, Z2
-	VMOVAPS Z2, Z2
 	SUBQ    $+16, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27039,7 +26777,6 @@ rest:
 	VMOVUPS all32_ffffffff<>+0(SB), Z4
 	VMOVUPS 192(CX), K1, Z4
 	VPMINUD Z4, Z3, Z3
-	VMOVAPS Z3, Z3
 	SUBQ    $+16, AX
 
 fold:
@@ -27080,15 +26817,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPADDQ     Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPADDQ     Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPADDQ     Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPADDQ     Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -27106,7 +26839,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPADDQ  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27119,7 +26851,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPADDQ  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27132,7 +26863,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPADDQ  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27145,7 +26875,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPADDQ  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -27184,15 +26913,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPMAXSQ    Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPMAXSQ    Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPMAXSQ    Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPMAXSQ    Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -27210,7 +26935,6 @@ rest:
 	VMOVUPD all64_8000000000000000<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPMAXSQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27223,7 +26947,6 @@ rest:
 	VMOVUPD all64_8000000000000000<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPMAXSQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27236,7 +26959,6 @@ rest:
 	VMOVUPD all64_8000000000000000<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPMAXSQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27249,7 +26971,6 @@ rest:
 	VMOVUPD all64_8000000000000000<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPMAXSQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -27288,15 +27009,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPMINSQ    Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPMINSQ    Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPMINSQ    Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPMINSQ    Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -27314,7 +27031,6 @@ rest:
 	VMOVUPD all64_7fffffffffffffff<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPMINSQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27327,7 +27043,6 @@ rest:
 	VMOVUPD all64_7fffffffffffffff<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPMINSQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27340,7 +27055,6 @@ rest:
 	VMOVUPD all64_7fffffffffffffff<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPMINSQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27353,7 +27067,6 @@ rest:
 	VMOVUPD all64_7fffffffffffffff<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPMINSQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -27392,15 +27105,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPMAXUQ    Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPMAXUQ    Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPMAXUQ    Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPMAXUQ    Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -27418,7 +27127,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPMAXUQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27431,7 +27139,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPMAXUQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27444,7 +27151,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPMAXUQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27457,7 +27163,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPMAXUQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -27496,15 +27201,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPMINUQ    Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPMINUQ    Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPMINUQ    Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPMINUQ    Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -27522,7 +27223,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPMINUQ Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27535,7 +27235,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPMINUQ Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27548,7 +27247,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPMINUQ Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -27561,7 +27259,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPMINUQ Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -27600,16 +27297,12 @@ many:
 	VPSLLD     $0x10, Z5, Z6
 	VPANDD     Z0, Z5, Z5
 	VADDPS     Z6, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VADDPS     Z5, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVUPS    64(CX), Z5
 	VPSLLD     $0x10, Z5, Z6
 	VPANDD     Z0, Z5, Z5
 	VADDPS     Z6, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VADDPS     Z5, Z4, Z4
-	VMOVAPS    Z4, Z4
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -27629,9 +27322,7 @@ rest:
 	VPSLLD    $0x10, Z5, Z6
 	VPANDD    Z0, Z5, Z5
 	VADDPS    Z6, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VADDPS    Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	SUBQ      $+32, AX
 	TESTQ     AX, AX
 	JLE       fold
@@ -27646,7 +27337,6 @@ rest:
 	VPSLLD    $0x10, Z5, Z6
 	VPANDD    Z0, Z5, Z0
 	VADDPS    Z6, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VADDPS    Z0, Z4, Z0
 	VMOVAPS   Z0, Z4
 	SUBQ      $+32, AX
@@ -27673,15 +27363,15 @@ fold:
 // func sumRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumRowsBf16AVX512(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Z0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    d+8(FP), DX
-	MOVQ    c+32(FP), BX
-	MOVQ    b+24(FP), SI
-	VMOVSS  (SI), X1
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
+	VMOVUPS      all32_ffff0000<>+0(SB), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z1
 
 row:
 	MOVQ    AX, DI
@@ -27701,16 +27391,12 @@ many:
 	VPSLLD     $0x10, Z6, Z7
 	VPANDD     Z0, Z6, Z6
 	VADDPS     Z7, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VADDPS     Z6, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVUPS    64(R8), Z6
 	VPSLLD     $0x10, Z6, Z7
 	VPANDD     Z0, Z6, Z6
 	VADDPS     Z7, Z4, Z4
-	VMOVAPS    Z4, Z4
 	VADDPS     Z6, Z5, Z5
-	VMOVAPS    Z5, Z5
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
@@ -27730,9 +27416,7 @@ rest:
 	VPSLLD    $0x10, Z6, Z7
 	VPANDD    Z0, Z6, Z6
 	VADDPS    Z7, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VADDPS    Z6, Z3, Z3
-	VMOVAPS   Z3, Z3
 	SUBQ      $+32, DI
 	TESTQ     DI, DI
 	JLE       fold
@@ -27747,9 +27431,7 @@ rest:
 	VPSLLD    $0x10, Z6, Z7
 	VPANDD    Z0, Z6, Z6
 	VADDPS    Z7, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VADDPS    Z6, Z5, Z5
-	VMOVAPS   Z5, Z5
 	SUBQ      $+32, DI
 
 fold:
@@ -28055,15 +27737,15 @@ GLOBL all32_ff80ff80<>(SB), RODATA|NOPTR, $64
 // func greatestRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greatestRowsBf16AVX512(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Z0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    d+8(FP), DX
-	MOVQ    c+32(FP), BX
-	MOVQ    b+24(FP), SI
-	VMOVSS  (SI), X1
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
+	VMOVUPS      all32_ffff0000<>+0(SB), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z1
 
 row:
 	MOVQ         AX, DI
@@ -28619,15 +28301,15 @@ GLOBL all32_7f807f80<>(SB), RODATA|NOPTR, $64
 // func leastRowsBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·leastRowsBf16AVX512(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Z0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    d+8(FP), DX
-	MOVQ    c+32(FP), BX
-	MOVQ    b+24(FP), SI
-	VMOVSS  (SI), X1
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
+	VMOVUPS      all32_ffff0000<>+0(SB), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z1
 
 row:
 	MOVQ         AX, DI
@@ -28922,15 +28604,11 @@ many:
 	VCVTPH2PS  (CX), Z4
 	VCVTPH2PS  32(CX), Z5
 	VADDPS     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	VADDPS     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VCVTPH2PS  64(CX), Z4
 	VCVTPH2PS  96(CX), Z5
 	VADDPS     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VADDPS     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	ADDQ       $+128, CX
 	SUBQ       $+64, AX
 	CMPQ       AX, $+64
@@ -28949,7 +28627,6 @@ rest:
 	VCVTPH2PS.Z (CX), K1, Z5
 	VMOVAPS     Z5, K1, Z4
 	VADDPS      Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	SUBQ        $+16, AX
 	TESTQ       AX, AX
 	JLE         fold
@@ -28963,7 +28640,6 @@ rest:
 	VCVTPH2PS.Z 32(CX), K1, Z5
 	VMOVAPS     Z5, K1, Z4
 	VADDPS      Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	SUBQ        $+16, AX
 	TESTQ       AX, AX
 	JLE         fold
@@ -28977,7 +28653,6 @@ rest:
 	VCVTPH2PS.Z 64(CX), K1, Z5
 	VMOVAPS     Z5, K1, Z4
 	VADDPS      Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	SUBQ        $+16, AX
 	TESTQ       AX, AX
 	JLE         fold
@@ -28991,7 +28666,6 @@ rest:
 	VCVTPH2PS.Z 96(CX), K1, Z5
 	VMOVAPS     Z5, K1, Z4
 	VADDPS      Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	SUBQ        $+16, AX
 
 fold:
@@ -29014,14 +28688,14 @@ fold:
 // func sumRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumRowsF16AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x01, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z0
 
 row:
 	MOVQ    AX, DI
@@ -29040,15 +28714,11 @@ many:
 	VCVTPH2PS  (R8), Z5
 	VCVTPH2PS  32(R8), Z6
 	VADDPS     Z5, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VADDPS     Z6, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VCVTPH2PS  64(R8), Z5
 	VCVTPH2PS  96(R8), Z6
 	VADDPS     Z5, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VADDPS     Z6, Z4, Z4
-	VMOVAPS    Z4, Z4
 	ADDQ       $+128, R8
 	SUBQ       $+64, DI
 	CMPQ       DI, $+64
@@ -29067,7 +28737,6 @@ rest:
 	VCVTPH2PS.Z (R8), K1, Z6
 	VMOVAPS     Z6, K1, Z5
 	VADDPS      Z5, Z1, Z1
-	VMOVAPS     Z1, Z1
 	SUBQ        $+16, DI
 	TESTQ       DI, DI
 	JLE         fold
@@ -29081,7 +28750,6 @@ rest:
 	VCVTPH2PS.Z 32(R8), K1, Z6
 	VMOVAPS     Z6, K1, Z5
 	VADDPS      Z5, Z2, Z2
-	VMOVAPS     Z2, Z2
 	SUBQ        $+16, DI
 	TESTQ       DI, DI
 	JLE         fold
@@ -29095,7 +28763,6 @@ rest:
 	VCVTPH2PS.Z 64(R8), K1, Z6
 	VMOVAPS     Z6, K1, Z5
 	VADDPS      Z5, Z3, Z3
-	VMOVAPS     Z3, Z3
 	SUBQ        $+16, DI
 	TESTQ       DI, DI
 	JLE         fold
@@ -29109,7 +28776,6 @@ rest:
 	VCVTPH2PS.Z 96(R8), K1, Z6
 	VMOVAPS     Z6, K1, Z5
 	VADDPS      Z5, Z4, Z4
-	VMOVAPS     Z4, Z4
 	SUBQ        $+16, DI
 
 fold:
@@ -29412,14 +29078,14 @@ done:
 // func greatestRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, F16C, MMX+
 TEXT ·greatestRowsF16AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x01, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z0
 
 row:
 	MOVQ         AX, DI
@@ -29992,14 +29658,14 @@ done:
 // func leastRowsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, F16C, MMX+
 TEXT ·leastRowsF16AVX512(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x01, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Z0
 
 row:
 	MOVQ         AX, DI
@@ -30314,15 +29980,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPANDQ     Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPANDQ     Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPANDQ     Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPANDQ     Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -30340,7 +30002,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPANDQ  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30353,7 +30014,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPANDQ  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30366,7 +30026,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPANDQ  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30379,7 +30038,6 @@ rest:
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPANDQ  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -30418,15 +30076,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPORQ      Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPORQ      Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPORQ      Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPORQ      Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -30444,7 +30098,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPORQ   Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30457,7 +30110,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPORQ   Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30470,7 +30122,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPORQ   Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30483,7 +30134,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPORQ   Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -30522,15 +30172,11 @@ many:
 	VMOVUPD    (CX), Z4
 	VMOVUPD    64(CX), Z5
 	VPXORQ     Z4, Z0, Z0
-	VMOVAPD    Z0, Z0
 	VPXORQ     Z5, Z1, Z1
-	VMOVAPD    Z1, Z1
 	VMOVUPD    128(CX), Z4
 	VMOVUPD    192(CX), Z5
 	VPXORQ     Z4, Z2, Z2
-	VMOVAPD    Z2, Z2
 	VPXORQ     Z5, Z3, Z3
-	VMOVAPD    Z3, Z3
 	ADDQ       $+256, CX
 	SUBQ       $+32, AX
 	CMPQ       AX, $+32
@@ -30548,7 +30194,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD (CX), K1, Z4
 	VPXORQ  Z4, Z0, Z0
-	VMOVAPD Z0, Z0
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30561,7 +30206,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 64(CX), K1, Z4
 	VPXORQ  Z4, Z1, Z1
-	VMOVAPD Z1, Z1
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30574,7 +30218,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 128(CX), K1, Z4
 	VPXORQ  Z4, Z2, Z2
-	VMOVAPD Z2, Z2
 	SUBQ    $+8, AX
 	TESTQ   AX, AX
 	JLE     fold
@@ -30587,7 +30230,6 @@ rest:
 	VMOVUPD all64_0<>+0(SB), Z4
 	VMOVUPD 192(CX), K1, Z4
 	VPXORQ  Z4, Z3, Z3
-	VMOVAPD Z3, Z3
 	SUBQ    $+8, AX
 
 fold:
@@ -31892,7 +31534,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z1*1), K1, Z3
 	VMULPS     Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, DI
 	CMPQ       DI, AX
 	JLT        element
@@ -33094,7 +32735,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R8)(Y1*1), K1, Z3
 	VMULPD     Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, DI
 	CMPQ       DI, AX
 	JLT        element
@@ -33114,7 +32754,6 @@ TEXT ·greatestRunsS8AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Z0
 	VPANDD       all32_ff<>+0(SB), Z0, Z0
 	VPORD        all32_80808000<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33148,7 +32787,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMAXSB    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33160,13 +32798,10 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMAXSB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMAXSB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x08, Z6, Z7
 	VPMAXSB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDB    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+16, CX
@@ -33219,7 +32854,6 @@ TEXT ·leastRunsS8AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Z0
 	VPANDD       all32_ff<>+0(SB), Z0, Z0
 	VPORD        all32_7f7f7f00<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33253,7 +32887,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMINSB    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33265,13 +32898,10 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMINSB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMINSB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x08, Z6, Z7
 	VPMINSB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDB    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+16, CX
@@ -33306,7 +32936,6 @@ TEXT ·greatestRunsU8AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Z0
 	VPANDD       all32_ff<>+0(SB), Z0, Z0
 	VPORD        all32_0<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33340,7 +32969,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMAXUB    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33352,13 +32980,10 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMAXUB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMAXUB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x08, Z6, Z7
 	VPMAXUB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDB    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+16, CX
@@ -33375,7 +33000,6 @@ TEXT ·leastRunsU8AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Z0
 	VPANDD       all32_ff<>+0(SB), Z0, Z0
 	VPORD        all32_ffffff00<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33409,7 +33033,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMINUB    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33421,13 +33044,10 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMINUB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMINUB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x08, Z6, Z7
 	VPMINUB    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDB    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+16, CX
@@ -33462,7 +33082,6 @@ TEXT ·sumRunsI8AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Z0
 	VPANDD       all32_ff<>+0(SB), Z0, Z0
 	VPORD        all32_0<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33496,7 +33115,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPADDB     Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33508,13 +33126,10 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPADDB     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPADDB     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x08, Z6, Z7
 	VPADDB     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDB    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+16, CX
@@ -33531,7 +33146,6 @@ TEXT ·productRunsI8AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Z0
 	VPANDD       all32_ff<>+0(SB), Z0, Z0
 	VPORD        all32_1010100<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33571,7 +33185,6 @@ word:
 	VPMULLW    Z8, Z6, Z6
 	VPSLLW     $0x08, Z6, Z6
 	VPORD      Z6, Z7, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33589,7 +33202,6 @@ last:
 	VPMULLW    Z7, Z6, Z6
 	VPSLLW     $0x08, Z6, Z6
 	VPORD      Z6, Z8, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMULLW    Z7, Z6, Z8
 	VPANDD     all32_ff00ff<>+0(SB), Z8, Z8
@@ -33598,7 +33210,6 @@ last:
 	VPMULLW    Z7, Z6, Z6
 	VPSLLW     $0x08, Z6, Z6
 	VPORD      Z6, Z8, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x08, Z6, Z7
 	VPMULLW    Z7, Z6, Z8
 	VPANDD     all32_ff00ff<>+0(SB), Z8, Z8
@@ -33607,7 +33218,6 @@ last:
 	VPMULLW    Z7, Z6, Z6
 	VPSLLW     $0x08, Z6, Z6
 	VPORD      Z6, Z8, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDB    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+16, CX
@@ -33642,7 +33252,6 @@ TEXT ·greatestRunsS16AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Z0
 	VPANDD       all32_ffff<>+0(SB), Z0, Z0
 	VPORD        all32_80000000<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33677,7 +33286,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMAXSW    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33689,10 +33297,8 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMAXSW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMAXSW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDW    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -33727,7 +33333,6 @@ TEXT ·leastRunsS16AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Z0
 	VPANDD       all32_ffff<>+0(SB), Z0, Z0
 	VPORD        all32_7fff0000<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33762,7 +33367,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMINSW    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33774,10 +33378,8 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMINSW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMINSW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDW    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -33812,7 +33414,6 @@ TEXT ·greatestRunsU16AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Z0
 	VPANDD       all32_ffff<>+0(SB), Z0, Z0
 	VPORD        all32_0<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33847,7 +33448,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMAXUW    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33859,10 +33459,8 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMAXUW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMAXUW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDW    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -33879,7 +33477,6 @@ TEXT ·leastRunsU16AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Z0
 	VPANDD       all32_ffff<>+0(SB), Z0, Z0
 	VPORD        all32_ffff0000<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33914,7 +33511,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMINUW    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33926,10 +33522,8 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMINUW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMINUW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDW    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -33946,7 +33540,6 @@ TEXT ·sumRunsI16AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Z0
 	VPANDD       all32_ffff<>+0(SB), Z0, Z0
 	VPORD        all32_0<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -33981,7 +33574,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPADDW     Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -33993,10 +33585,8 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPADDW     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPADDW     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDW    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -34013,7 +33603,6 @@ TEXT ·productRunsI16AVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Z0
 	VPANDD       all32_ffff<>+0(SB), Z0, Z0
 	VPORD        all32_10000<>+0(SB), Z0, Z0
-	VMOVAPS      Z0, Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -34048,7 +33637,6 @@ word:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R8)(Z5*1), K1, Z3
 	VPMULLW    Z3, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -34060,10 +33648,8 @@ last:
 	VPANDD     Z1, Z4, Z7
 	VPORD      Z2, Z7, Z7
 	VPMULLW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPSRLD     $0x10, Z6, Z7
 	VPMULLW    Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VPMOVDW    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -34105,7 +33691,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R10)(Z1*1), K1, Z3
 	VPMAXSD    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -34357,7 +33942,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R10)(Z1*1), K1, Z3
 	VPMINSD    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -34573,7 +34157,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R10)(Z1*1), K1, Z3
 	VPMAXUD    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -34789,7 +34372,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R10)(Z1*1), K1, Z3
 	VPMINUD    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -35005,7 +34587,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R10)(Z1*1), K1, Z3
 	VPADDD     Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -35221,7 +34802,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDD (R10)(Z1*1), K1, Z3
 	VPMULLD    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -35437,7 +35017,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R10)(Y1*1), K1, Z3
 	VPMAXSQ    Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -35665,7 +35244,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R10)(Y1*1), K1, Z3
 	VPMINSQ    Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -35873,7 +35451,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R10)(Y1*1), K1, Z3
 	VPMAXUQ    Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -36081,7 +35658,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R10)(Y1*1), K1, Z3
 	VPMINUQ    Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -36289,7 +35865,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R10)(Y1*1), K1, Z3
 	VPADDQ     Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -36497,7 +36072,6 @@ element:
 	KXNORW     K1, K1, K1
 	VPGATHERDQ (R10)(Y1*1), K1, Z3
 	VPMULLQ    Z3, Z2, Z2
-	VMOVAPD    Z2, Z2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -36715,7 +36289,6 @@ word:
 	VPANDD     all32_ffff0000<>+0(SB), Z3, Z8
 	VADDPS     Z7, Z6, Z6
 	VADDPS     Z8, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -36730,7 +36303,6 @@ last:
 	VPANDD     all32_ffff0000<>+0(SB), Z7, Z7
 	VADDPS     Z8, Z6, Z6
 	VADDPS     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VMOVUPS    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+64, CX
@@ -36782,7 +36354,6 @@ word:
 	VPANDD     all32_ffff0000<>+0(SB), Z3, Z8
 	VMULPS     Z7, Z6, Z6
 	VMULPS     Z8, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -36797,7 +36368,6 @@ last:
 	VPANDD     all32_ffff0000<>+0(SB), Z7, Z7
 	VMULPS     Z8, Z6, Z6
 	VMULPS     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VMOVUPS    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+64, CX
@@ -36870,7 +36440,6 @@ word:
 	VCVTPH2PS  Y8, Z8
 	VADDPS     Z7, Z6, Z6
 	VADDPS     Z8, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -36888,7 +36457,6 @@ last:
 	VCVTPH2PS  Y7, Z7
 	VADDPS     Z8, Z6, Z6
 	VADDPS     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VMOVUPS    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+64, CX
@@ -36943,7 +36511,6 @@ word:
 	VCVTPH2PS  Y8, Z8
 	VMULPS     Z7, Z6, Z6
 	VMULPS     Z8, Z6, Z6
-	VMOVAPS    Z6, Z6
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -36961,7 +36528,6 @@ last:
 	VCVTPH2PS  Y7, Z7
 	VMULPS     Z8, Z6, Z6
 	VMULPS     Z7, Z6, Z6
-	VMOVAPS    Z6, Z6
 	VMOVUPS    Z6, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+64, CX
@@ -37018,28 +36584,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VADDPS  Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VADDPS  Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VADDPS  Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VADDPS  Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VADDPS  Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VADDPS  Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VADDPS  Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VADDPS  Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -37069,16 +36627,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VADDPS  Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VADDPS  Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VADDPS  Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VADDPS  Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -37113,7 +36667,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -37136,10 +36689,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VADDPS    Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VADDPS    Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -37164,13 +36715,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VADDPS    Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VADDPS    Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VADDPS    Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -37197,16 +36745,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VADDPS    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VADDPS    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VADDPS    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VADDPS    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -37267,21 +36811,13 @@ mostRunsUsual:
 	KORTESTW K1, K1
 	JNZ      mostRunsNaN
 	VRANGEPS $0x05, Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VRANGEPS $0x05, Z10, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VRANGEPS $0x05, Z11, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VRANGEPS $0x05, Z12, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VRANGEPS $0x05, Z13, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VRANGEPS $0x05, Z14, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VRANGEPS $0x05, Z15, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VRANGEPS $0x05, Z16, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRunsUsual
@@ -37414,13 +36950,9 @@ runsUsual:
 	KORTESTW K1, K1
 	JNZ      runsNaN
 	VRANGEPS $0x05, Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VRANGEPS $0x05, Z6, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VRANGEPS $0x05, Z7, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VRANGEPS $0x05, Z8, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runsUsual
@@ -37507,7 +37039,6 @@ restOfRunsUsual:
 	KORTESTW  K2, K2
 	JNZ       restOfRunsNaN
 	VRANGEPS  $0x05, Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       restOfRunsUsual
@@ -37591,21 +37122,13 @@ mostRunsUsual:
 	KORTESTW K1, K1
 	JNZ      mostRunsNaN
 	VRANGEPS $0x04, Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VRANGEPS $0x04, Z10, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VRANGEPS $0x04, Z11, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VRANGEPS $0x04, Z12, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VRANGEPS $0x04, Z13, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VRANGEPS $0x04, Z14, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VRANGEPS $0x04, Z15, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VRANGEPS $0x04, Z16, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRunsUsual
@@ -37738,13 +37261,9 @@ runsUsual:
 	KORTESTW K1, K1
 	JNZ      runsNaN
 	VRANGEPS $0x04, Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VRANGEPS $0x04, Z6, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VRANGEPS $0x04, Z7, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VRANGEPS $0x04, Z8, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runsUsual
@@ -37831,7 +37350,6 @@ restOfRunsUsual:
 	KORTESTW  K2, K2
 	JNZ       restOfRunsNaN
 	VRANGEPS  $0x04, Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       restOfRunsUsual
@@ -37896,35 +37414,27 @@ mostRuns:
 	VMOVUPS      (DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z0, Z0
-	VMOVAPS      Z0, Z0
 	VMOVUPS      64(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z1, Z1
-	VMOVAPS      Z1, Z1
 	VMOVUPS      128(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z2, Z2
-	VMOVAPS      Z2, Z2
 	VMOVUPS      192(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z3, Z3
-	VMOVAPS      Z3, Z3
 	VMOVUPS      256(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z4, Z4
-	VMOVAPS      Z4, Z4
 	VMOVUPS      320(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z5, Z5
-	VMOVAPS      Z5, Z5
 	VMOVUPS      384(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z9
 	VADDPS       Z9, Z6, Z6
-	VMOVAPS      Z6, Z6
 	VMOVUPS      448(DX)(R9*1), Z9
 	VMULPS       Z8, Z9, Z8
 	VADDPS       Z8, Z7, Z7
-	VMOVAPS      Z7, Z7
 	INCQ         R8
 	CMPQ         R8, DI
 	JLT          mostRuns
@@ -38152,28 +37662,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VADDPD  Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VADDPD  Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VADDPD  Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VADDPD  Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VADDPD  Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VADDPD  Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VADDPD  Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VADDPD  Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -38203,16 +37705,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VADDPD  Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VADDPD  Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VADDPD  Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VADDPD  Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -38247,7 +37745,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -38270,10 +37767,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VADDPD    Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VADDPD    Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -38298,13 +37793,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VADDPD    Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VADDPD    Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VADDPD    Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -38331,16 +37823,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VADDPD    Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VADDPD    Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VADDPD    Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VADDPD    Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -38401,21 +37889,13 @@ mostRunsUsual:
 	KORTESTW K1, K1
 	JNZ      mostRunsNaN
 	VRANGEPD $0x05, Z9, Z1, Z1
-	VMOVAPD  Z1, Z1
 	VRANGEPD $0x05, Z10, Z2, Z2
-	VMOVAPD  Z2, Z2
 	VRANGEPD $0x05, Z11, Z3, Z3
-	VMOVAPD  Z3, Z3
 	VRANGEPD $0x05, Z12, Z4, Z4
-	VMOVAPD  Z4, Z4
 	VRANGEPD $0x05, Z13, Z5, Z5
-	VMOVAPD  Z5, Z5
 	VRANGEPD $0x05, Z14, Z6, Z6
-	VMOVAPD  Z6, Z6
 	VRANGEPD $0x05, Z15, Z7, Z7
-	VMOVAPD  Z7, Z7
 	VRANGEPD $0x05, Z16, Z8, Z8
-	VMOVAPD  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRunsUsual
@@ -38548,13 +38028,9 @@ runsUsual:
 	KORTESTW K1, K1
 	JNZ      runsNaN
 	VRANGEPD $0x05, Z5, Z1, Z1
-	VMOVAPD  Z1, Z1
 	VRANGEPD $0x05, Z6, Z2, Z2
-	VMOVAPD  Z2, Z2
 	VRANGEPD $0x05, Z7, Z3, Z3
-	VMOVAPD  Z3, Z3
 	VRANGEPD $0x05, Z8, Z4, Z4
-	VMOVAPD  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runsUsual
@@ -38641,7 +38117,6 @@ restOfRunsUsual:
 	KORTESTW  K2, K2
 	JNZ       restOfRunsNaN
 	VRANGEPD  $0x05, Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       restOfRunsUsual
@@ -38725,21 +38200,13 @@ mostRunsUsual:
 	KORTESTW K1, K1
 	JNZ      mostRunsNaN
 	VRANGEPD $0x04, Z9, Z1, Z1
-	VMOVAPD  Z1, Z1
 	VRANGEPD $0x04, Z10, Z2, Z2
-	VMOVAPD  Z2, Z2
 	VRANGEPD $0x04, Z11, Z3, Z3
-	VMOVAPD  Z3, Z3
 	VRANGEPD $0x04, Z12, Z4, Z4
-	VMOVAPD  Z4, Z4
 	VRANGEPD $0x04, Z13, Z5, Z5
-	VMOVAPD  Z5, Z5
 	VRANGEPD $0x04, Z14, Z6, Z6
-	VMOVAPD  Z6, Z6
 	VRANGEPD $0x04, Z15, Z7, Z7
-	VMOVAPD  Z7, Z7
 	VRANGEPD $0x04, Z16, Z8, Z8
-	VMOVAPD  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRunsUsual
@@ -38872,13 +38339,9 @@ runsUsual:
 	KORTESTW K1, K1
 	JNZ      runsNaN
 	VRANGEPD $0x04, Z5, Z1, Z1
-	VMOVAPD  Z1, Z1
 	VRANGEPD $0x04, Z6, Z2, Z2
-	VMOVAPD  Z2, Z2
 	VRANGEPD $0x04, Z7, Z3, Z3
-	VMOVAPD  Z3, Z3
 	VRANGEPD $0x04, Z8, Z4, Z4
-	VMOVAPD  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runsUsual
@@ -38965,7 +38428,6 @@ restOfRunsUsual:
 	KORTESTW  K2, K2
 	JNZ       restOfRunsNaN
 	VRANGEPD  $0x04, Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       restOfRunsUsual
@@ -39030,35 +38492,27 @@ mostRuns:
 	VMOVUPD      (DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z0, Z0
-	VMOVAPD      Z0, Z0
 	VMOVUPD      64(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z1, Z1
-	VMOVAPD      Z1, Z1
 	VMOVUPD      128(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z2, Z2
-	VMOVAPD      Z2, Z2
 	VMOVUPD      192(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z3, Z3
-	VMOVAPD      Z3, Z3
 	VMOVUPD      256(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z4, Z4
-	VMOVAPD      Z4, Z4
 	VMOVUPD      320(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z5, Z5
-	VMOVAPD      Z5, Z5
 	VMOVUPD      384(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z9
 	VADDPD       Z9, Z6, Z6
-	VMOVAPD      Z6, Z6
 	VMOVUPD      448(DX)(R9*1), Z9
 	VMULPD       Z8, Z9, Z8
 	VADDPD       Z8, Z7, Z7
-	VMOVAPD      Z7, Z7
 	INCQ         R8
 	CMPQ         R8, DI
 	JLT          mostRuns
@@ -39286,35 +38740,27 @@ mostRuns:
 	VMOVUPS      (DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z0, Z0
-	VMOVAPS      Z0, Z0
 	VMOVUPS      64(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z1, Z1
-	VMOVAPS      Z1, Z1
 	VMOVUPS      128(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z2, Z2
-	VMOVAPS      Z2, Z2
 	VMOVUPS      192(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z3, Z3
-	VMOVAPS      Z3, Z3
 	VMOVUPS      256(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z4, Z4
-	VMOVAPS      Z4, Z4
 	VMOVUPS      320(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z5, Z5
-	VMOVAPS      Z5, Z5
 	VMOVUPS      384(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z9
 	VPADDD       Z9, Z6, Z6
-	VMOVAPS      Z6, Z6
 	VMOVUPS      448(DX)(R9*1), Z9
 	VPMULLD      Z8, Z9, Z8
 	VPADDD       Z8, Z7, Z7
-	VMOVAPS      Z7, Z7
 	INCQ         R8
 	CMPQ         R8, DI
 	JLT          mostRuns
@@ -39542,28 +38988,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPADDB   Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPADDB   Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPADDB   Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPADDB   Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPADDB   Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPADDB   Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPADDB   Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPADDB   Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -39593,16 +39031,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPADDB   Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPADDB   Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPADDB   Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPADDB   Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -39637,7 +39071,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPADDB     Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -39660,10 +39093,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPADDB     Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPADDB     Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -39688,13 +39119,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPADDB     Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPADDB     Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPADDB     Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -39721,16 +39149,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPADDB     Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPADDB     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPADDB     Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPADDB     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -39772,28 +39196,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPMAXSB  Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPMAXSB  Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -39823,16 +39239,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPMAXSB  Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPMAXSB  Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPMAXSB  Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPMAXSB  Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -39867,7 +39279,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPMAXSB    Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -39890,10 +39301,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPMAXSB    Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPMAXSB    Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -39918,13 +39327,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPMAXSB    Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPMAXSB    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPMAXSB    Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -39951,16 +39357,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPMAXSB    Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPMAXSB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPMAXSB    Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPMAXSB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -40002,28 +39404,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPMINSB  Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPMINSB  Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPMINSB  Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPMINSB  Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPMINSB  Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPMINSB  Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPMINSB  Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPMINSB  Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -40053,16 +39447,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPMINSB  Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPMINSB  Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPMINSB  Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPMINSB  Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -40097,7 +39487,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPMINSB    Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -40120,10 +39509,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPMINSB    Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPMINSB    Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -40148,13 +39535,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPMINSB    Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPMINSB    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPMINSB    Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -40181,16 +39565,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPMINSB    Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPMINSB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPMINSB    Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPMINSB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -40232,28 +39612,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPMAXUB  Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPMAXUB  Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -40283,16 +39655,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPMAXUB  Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPMAXUB  Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPMAXUB  Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPMAXUB  Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -40327,7 +39695,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPMAXUB    Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -40350,10 +39717,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPMAXUB    Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPMAXUB    Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -40378,13 +39743,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPMAXUB    Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPMAXUB    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPMAXUB    Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -40411,16 +39773,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPMAXUB    Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPMAXUB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPMAXUB    Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPMAXUB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -40462,28 +39820,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPMINUB  Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPMINUB  Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPMINUB  Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPMINUB  Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPMINUB  Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPMINUB  Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPMINUB  Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPMINUB  Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -40513,16 +39863,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPMINUB  Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPMINUB  Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPMINUB  Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPMINUB  Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -40557,7 +39903,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPMINUB    Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -40580,10 +39925,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPMINUB    Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPMINUB    Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -40608,13 +39951,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPMINUB    Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPMINUB    Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPMINUB    Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -40641,16 +39981,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPMINUB    Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPMINUB    Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPMINUB    Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPMINUB    Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -40692,28 +40028,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPANDD   Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPANDD   Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPANDD   Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPANDD   Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPANDD   Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPANDD   Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPANDD   Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPANDD   Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -40743,16 +40071,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPANDD   Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPANDD   Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPANDD   Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPANDD   Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -40787,7 +40111,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPANDD     Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -40810,10 +40133,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPANDD     Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPANDD     Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -40838,13 +40159,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPANDD     Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPANDD     Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPANDD     Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -40871,16 +40189,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPANDD     Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPANDD     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPANDD     Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPANDD     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -40922,28 +40236,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPORD    Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPORD    Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPORD    Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPORD    Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPORD    Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPORD    Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPORD    Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPORD    Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -40973,16 +40279,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPORD    Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPORD    Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPORD    Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPORD    Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -41017,7 +40319,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPORD      Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -41040,10 +40341,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPORD      Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPORD      Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -41068,13 +40367,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPORD      Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPORD      Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPORD      Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -41101,16 +40397,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPORD      Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPORD      Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPORD      Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPORD      Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -41152,28 +40444,20 @@ mostRuns:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z9
 	VPXORD   Z9, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z9
 	VPXORD   Z9, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z9
 	VPXORD   Z9, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z9
 	VPXORD   Z9, Z4, Z4
-	VMOVAPS  Z4, Z4
 	VMOVDQU8 256(DX)(R8*1), Z9
 	VPXORD   Z9, Z5, Z5
-	VMOVAPS  Z5, Z5
 	VMOVDQU8 320(DX)(R8*1), Z9
 	VPXORD   Z9, Z6, Z6
-	VMOVAPS  Z6, Z6
 	VMOVDQU8 384(DX)(R8*1), Z9
 	VPXORD   Z9, Z7, Z7
-	VMOVAPS  Z7, Z7
 	VMOVDQU8 448(DX)(R8*1), Z9
 	VPXORD   Z9, Z8, Z8
-	VMOVAPS  Z8, Z8
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      mostRuns
@@ -41203,16 +40487,12 @@ runs:
 	MOVQ     (BX)(DI*8), R8
 	VMOVDQU8 (DX)(R8*1), Z5
 	VPXORD   Z5, Z1, Z1
-	VMOVAPS  Z1, Z1
 	VMOVDQU8 64(DX)(R8*1), Z5
 	VPXORD   Z5, Z2, Z2
-	VMOVAPS  Z2, Z2
 	VMOVDQU8 128(DX)(R8*1), Z5
 	VPXORD   Z5, Z3, Z3
-	VMOVAPS  Z3, Z3
 	VMOVDQU8 192(DX)(R8*1), Z5
 	VPXORD   Z5, Z4, Z4
-	VMOVAPS  Z4, Z4
 	INCQ     DI
 	CMPQ     DI, SI
 	JLT      runs
@@ -41247,7 +40527,6 @@ restOf1:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VPXORD     Z1, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
@@ -41270,10 +40549,8 @@ restOf2:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z2
 	VPXORD     Z2, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8.Z 64(DX)(DI*1), K1, Z2
 	VPXORD     Z2, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
@@ -41298,13 +40575,10 @@ restOf3:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z3
 	VPXORD     Z3, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z3
 	VPXORD     Z3, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8.Z 128(DX)(DI*1), K1, Z3
 	VPXORD     Z3, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
@@ -41331,16 +40605,12 @@ restOf4:
 	MOVQ       (BX)(AX*8), DI
 	VMOVDQU8   (DX)(DI*1), Z4
 	VPXORD     Z4, Z1, Z1
-	VMOVAPS    Z1, Z1
 	VMOVDQU8   64(DX)(DI*1), Z4
 	VPXORD     Z4, Z2, Z2
-	VMOVAPS    Z2, Z2
 	VMOVDQU8   128(DX)(DI*1), Z4
 	VPXORD     Z4, Z3, Z3
-	VMOVAPS    Z3, Z3
 	VMOVDQU8.Z 192(DX)(DI*1), K1, Z4
 	VPXORD     Z4, Z0, Z0
-	VMOVAPS    Z0, Z0
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -41382,28 +40652,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPADDW    Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPADDW    Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPADDW    Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPADDW    Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPADDW    Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPADDW    Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPADDW    Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPADDW    Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -41433,16 +40695,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPADDW    Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPADDW    Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPADDW    Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPADDW    Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -41477,7 +40735,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPADDW      Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -41500,10 +40757,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPADDW      Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPADDW      Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -41528,13 +40783,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPADDW      Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPADDW      Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPADDW      Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -41561,16 +40813,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPADDW      Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPADDW      Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPADDW      Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPADDW      Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -41612,28 +40860,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPMULLW   Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPMULLW   Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPMULLW   Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPMULLW   Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPMULLW   Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPMULLW   Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPMULLW   Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPMULLW   Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -41663,16 +40903,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPMULLW   Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPMULLW   Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPMULLW   Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPMULLW   Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -41707,7 +40943,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPMULLW     Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -41730,10 +40965,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPMULLW     Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPMULLW     Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -41758,13 +40991,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPMULLW     Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPMULLW     Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPMULLW     Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -41791,16 +41021,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPMULLW     Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPMULLW     Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPMULLW     Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPMULLW     Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -41842,28 +41068,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPMAXSW   Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPMAXSW   Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -41893,16 +41111,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPMAXSW   Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPMAXSW   Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPMAXSW   Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPMAXSW   Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -41937,7 +41151,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPMAXSW     Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -41960,10 +41173,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPMAXSW     Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPMAXSW     Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -41988,13 +41199,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPMAXSW     Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPMAXSW     Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPMAXSW     Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -42021,16 +41229,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPMAXSW     Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPMAXSW     Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPMAXSW     Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPMAXSW     Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -42072,28 +41276,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPMINSW   Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPMINSW   Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPMINSW   Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPMINSW   Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPMINSW   Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPMINSW   Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPMINSW   Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPMINSW   Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -42123,16 +41319,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPMINSW   Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPMINSW   Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPMINSW   Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPMINSW   Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -42167,7 +41359,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPMINSW     Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -42190,10 +41381,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPMINSW     Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPMINSW     Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -42218,13 +41407,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPMINSW     Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPMINSW     Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPMINSW     Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -42251,16 +41437,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPMINSW     Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPMINSW     Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPMINSW     Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPMINSW     Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -42302,28 +41484,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPMAXUW   Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPMAXUW   Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -42353,16 +41527,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPMAXUW   Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPMAXUW   Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPMAXUW   Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPMAXUW   Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -42397,7 +41567,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPMAXUW     Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -42420,10 +41589,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPMAXUW     Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPMAXUW     Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -42448,13 +41615,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPMAXUW     Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPMAXUW     Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPMAXUW     Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -42481,16 +41645,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPMAXUW     Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPMAXUW     Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPMAXUW     Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPMAXUW     Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -42532,28 +41692,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPMINUW   Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPMINUW   Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPMINUW   Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPMINUW   Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPMINUW   Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPMINUW   Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPMINUW   Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPMINUW   Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -42583,16 +41735,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPMINUW   Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPMINUW   Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPMINUW   Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPMINUW   Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -42627,7 +41775,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPMINUW     Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -42650,10 +41797,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPMINUW     Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPMINUW     Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -42678,13 +41823,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPMINUW     Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPMINUW     Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPMINUW     Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -42711,16 +41853,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPMINUW     Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPMINUW     Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPMINUW     Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPMINUW     Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -42762,28 +41900,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPANDD    Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPANDD    Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPANDD    Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPANDD    Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPANDD    Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPANDD    Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPANDD    Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPANDD    Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -42813,16 +41943,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPANDD    Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPANDD    Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPANDD    Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPANDD    Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -42857,7 +41983,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPANDD      Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -42880,10 +42005,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPANDD      Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPANDD      Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -42908,13 +42031,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPANDD      Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPANDD      Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPANDD      Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -42941,16 +42061,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPANDD      Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPANDD      Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPANDD      Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPANDD      Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -42992,28 +42108,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPORD     Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPORD     Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPORD     Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPORD     Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPORD     Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPORD     Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPORD     Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPORD     Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -43043,16 +42151,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPORD     Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPORD     Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPORD     Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPORD     Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -43087,7 +42191,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPORD       Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -43110,10 +42213,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPORD       Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPORD       Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -43138,13 +42239,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPORD       Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPORD       Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPORD       Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -43171,16 +42269,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPORD       Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPORD       Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPORD       Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPORD       Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -43222,28 +42316,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z9
 	VPXORD    Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z9
 	VPXORD    Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z9
 	VPXORD    Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z9
 	VPXORD    Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VMOVDQU16 256(DX)(R8*1), Z9
 	VPXORD    Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VMOVDQU16 320(DX)(R8*1), Z9
 	VPXORD    Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VMOVDQU16 384(DX)(R8*1), Z9
 	VPXORD    Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VMOVDQU16 448(DX)(R8*1), Z9
 	VPXORD    Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -43273,16 +42359,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VMOVDQU16 (DX)(R8*1), Z5
 	VPXORD    Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVDQU16 64(DX)(R8*1), Z5
 	VPXORD    Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVDQU16 128(DX)(R8*1), Z5
 	VPXORD    Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVDQU16 192(DX)(R8*1), Z5
 	VPXORD    Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -43317,7 +42399,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16.Z (DX)(DI*1), K1, Z1
 	VPXORD      Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -43340,10 +42421,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z2
 	VPXORD      Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16.Z 64(DX)(DI*1), K1, Z2
 	VPXORD      Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -43368,13 +42447,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z3
 	VPXORD      Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z3
 	VPXORD      Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16.Z 128(DX)(DI*1), K1, Z3
 	VPXORD      Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -43401,16 +42477,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VMOVDQU16   (DX)(DI*1), Z4
 	VPXORD      Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VMOVDQU16   64(DX)(DI*1), Z4
 	VPXORD      Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VMOVDQU16   128(DX)(DI*1), Z4
 	VPXORD      Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VMOVDQU16.Z 192(DX)(DI*1), K1, Z4
 	VPXORD      Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -43452,28 +42524,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPADDD  Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPADDD  Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPADDD  Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPADDD  Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPADDD  Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPADDD  Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPADDD  Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPADDD  Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -43503,16 +42567,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPADDD  Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPADDD  Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPADDD  Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPADDD  Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -43547,7 +42607,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPADDD    Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -43570,10 +42629,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPADDD    Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPADDD    Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -43598,13 +42655,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPADDD    Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPADDD    Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPADDD    Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -43631,16 +42685,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPADDD    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPADDD    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPADDD    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPADDD    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -43682,28 +42732,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPMULLD Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPMULLD Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPMULLD Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPMULLD Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPMULLD Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPMULLD Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPMULLD Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPMULLD Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -43733,16 +42775,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPMULLD Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPMULLD Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPMULLD Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPMULLD Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -43777,7 +42815,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPMULLD   Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -43800,10 +42837,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPMULLD   Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPMULLD   Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -43828,13 +42863,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPMULLD   Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPMULLD   Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPMULLD   Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -43861,16 +42893,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPMULLD   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPMULLD   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPMULLD   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPMULLD   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -43912,28 +42940,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPMAXSD Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPMAXSD Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPMAXSD Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPMAXSD Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPMAXSD Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPMAXSD Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPMAXSD Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPMAXSD Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -43963,16 +42983,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPMAXSD Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPMAXSD Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPMAXSD Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPMAXSD Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -44007,7 +43023,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPMAXSD   Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -44030,10 +43045,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPMAXSD   Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPMAXSD   Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -44058,13 +43071,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPMAXSD   Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPMAXSD   Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPMAXSD   Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -44091,16 +43101,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPMAXSD   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPMAXSD   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPMAXSD   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPMAXSD   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -44142,28 +43148,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPMINSD Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPMINSD Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPMINSD Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPMINSD Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPMINSD Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPMINSD Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPMINSD Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPMINSD Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -44193,16 +43191,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPMINSD Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPMINSD Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPMINSD Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPMINSD Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -44237,7 +43231,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPMINSD   Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -44260,10 +43253,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPMINSD   Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPMINSD   Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -44288,13 +43279,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPMINSD   Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPMINSD   Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPMINSD   Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -44321,16 +43309,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPMINSD   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPMINSD   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPMINSD   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPMINSD   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -44372,28 +43356,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPMAXUD Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPMAXUD Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPMAXUD Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPMAXUD Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPMAXUD Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPMAXUD Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPMAXUD Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPMAXUD Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -44423,16 +43399,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPMAXUD Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPMAXUD Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPMAXUD Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPMAXUD Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -44467,7 +43439,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPMAXUD   Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -44490,10 +43461,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPMAXUD   Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPMAXUD   Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -44518,13 +43487,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPMAXUD   Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPMAXUD   Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPMAXUD   Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -44551,16 +43517,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPMAXUD   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPMAXUD   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPMAXUD   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPMAXUD   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -44602,28 +43564,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPMINUD Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPMINUD Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPMINUD Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPMINUD Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPMINUD Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPMINUD Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPMINUD Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPMINUD Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -44653,16 +43607,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPMINUD Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPMINUD Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPMINUD Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPMINUD Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -44697,7 +43647,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPMINUD   Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -44720,10 +43669,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPMINUD   Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPMINUD   Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -44748,13 +43695,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPMINUD   Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPMINUD   Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPMINUD   Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -44781,16 +43725,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPMINUD   Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPMINUD   Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPMINUD   Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPMINUD   Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -44832,28 +43772,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPANDD  Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPANDD  Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPANDD  Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPANDD  Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPANDD  Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPANDD  Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPANDD  Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPANDD  Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -44883,16 +43815,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPANDD  Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPANDD  Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPANDD  Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPANDD  Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -44927,7 +43855,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPANDD    Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -44950,10 +43877,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPANDD    Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPANDD    Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -44978,13 +43903,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPANDD    Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPANDD    Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPANDD    Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -45011,16 +43933,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPANDD    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPANDD    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPANDD    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPANDD    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -45062,28 +43980,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPORD   Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPORD   Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPORD   Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPORD   Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPORD   Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPORD   Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPORD   Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPORD   Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -45113,16 +44023,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPORD   Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPORD   Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPORD   Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPORD   Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -45157,7 +44063,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPORD     Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -45180,10 +44085,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPORD     Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPORD     Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -45208,13 +44111,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPORD     Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPORD     Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPORD     Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -45241,16 +44141,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPORD     Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPORD     Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPORD     Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPORD     Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -45292,28 +44188,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z9
 	VPXORD  Z9, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z9
 	VPXORD  Z9, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z9
 	VPXORD  Z9, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z9
 	VPXORD  Z9, Z4, Z4
-	VMOVAPS Z4, Z4
 	VMOVUPS 256(DX)(R8*1), Z9
 	VPXORD  Z9, Z5, Z5
-	VMOVAPS Z5, Z5
 	VMOVUPS 320(DX)(R8*1), Z9
 	VPXORD  Z9, Z6, Z6
-	VMOVAPS Z6, Z6
 	VMOVUPS 384(DX)(R8*1), Z9
 	VPXORD  Z9, Z7, Z7
-	VMOVAPS Z7, Z7
 	VMOVUPS 448(DX)(R8*1), Z9
 	VPXORD  Z9, Z8, Z8
-	VMOVAPS Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -45343,16 +44231,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPS (DX)(R8*1), Z5
 	VPXORD  Z5, Z1, Z1
-	VMOVAPS Z1, Z1
 	VMOVUPS 64(DX)(R8*1), Z5
 	VPXORD  Z5, Z2, Z2
-	VMOVAPS Z2, Z2
 	VMOVUPS 128(DX)(R8*1), Z5
 	VPXORD  Z5, Z3, Z3
-	VMOVAPS Z3, Z3
 	VMOVUPS 192(DX)(R8*1), Z5
 	VPXORD  Z5, Z4, Z4
-	VMOVAPS Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -45387,7 +44271,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS.Z (DX)(DI*1), K1, Z1
 	VPXORD    Z1, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -45410,10 +44293,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z2
 	VPXORD    Z2, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
 	VPXORD    Z2, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -45438,13 +44319,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z3
 	VPXORD    Z3, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z3
 	VPXORD    Z3, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
 	VPXORD    Z3, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -45471,16 +44349,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPS   (DX)(DI*1), Z4
 	VPXORD    Z4, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VMOVUPS   64(DX)(DI*1), Z4
 	VPXORD    Z4, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VMOVUPS   128(DX)(DI*1), Z4
 	VPXORD    Z4, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
 	VPXORD    Z4, Z0, Z0
-	VMOVAPS   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -45522,28 +44396,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPADDQ  Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPADDQ  Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPADDQ  Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPADDQ  Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPADDQ  Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPADDQ  Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPADDQ  Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPADDQ  Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -45573,16 +44439,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPADDQ  Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPADDQ  Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPADDQ  Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPADDQ  Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -45617,7 +44479,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPADDQ    Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -45640,10 +44501,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPADDQ    Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPADDQ    Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -45668,13 +44527,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPADDQ    Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPADDQ    Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPADDQ    Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -45701,16 +44557,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPADDQ    Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPADDQ    Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPADDQ    Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPADDQ    Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -45752,28 +44604,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPMULLQ Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPMULLQ Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPMULLQ Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPMULLQ Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPMULLQ Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPMULLQ Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPMULLQ Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPMULLQ Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -45803,16 +44647,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPMULLQ Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPMULLQ Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPMULLQ Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPMULLQ Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -45847,7 +44687,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPMULLQ   Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -45870,10 +44709,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPMULLQ   Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPMULLQ   Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -45898,13 +44735,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPMULLQ   Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPMULLQ   Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPMULLQ   Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -45931,16 +44765,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPMULLQ   Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPMULLQ   Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPMULLQ   Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPMULLQ   Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -45982,28 +44812,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPMAXSQ Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPMAXSQ Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -46033,16 +44855,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPMAXSQ Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPMAXSQ Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPMAXSQ Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPMAXSQ Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -46077,7 +44895,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPMAXSQ   Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -46100,10 +44917,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPMAXSQ   Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPMAXSQ   Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -46128,13 +44943,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPMAXSQ   Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPMAXSQ   Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPMAXSQ   Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -46161,16 +44973,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPMAXSQ   Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPMAXSQ   Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPMAXSQ   Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPMAXSQ   Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -46212,28 +45020,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPMINSQ Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPMINSQ Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPMINSQ Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPMINSQ Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPMINSQ Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPMINSQ Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPMINSQ Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPMINSQ Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -46263,16 +45063,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPMINSQ Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPMINSQ Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPMINSQ Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPMINSQ Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -46307,7 +45103,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPMINSQ   Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -46330,10 +45125,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPMINSQ   Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPMINSQ   Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -46358,13 +45151,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPMINSQ   Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPMINSQ   Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPMINSQ   Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -46391,16 +45181,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPMINSQ   Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPMINSQ   Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPMINSQ   Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPMINSQ   Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -46442,28 +45228,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPMAXUQ Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPMAXUQ Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -46493,16 +45271,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPMAXUQ Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPMAXUQ Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPMAXUQ Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPMAXUQ Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -46537,7 +45311,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPMAXUQ   Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -46560,10 +45333,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPMAXUQ   Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPMAXUQ   Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -46588,13 +45359,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPMAXUQ   Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPMAXUQ   Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPMAXUQ   Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -46621,16 +45389,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPMAXUQ   Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPMAXUQ   Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPMAXUQ   Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPMAXUQ   Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -46672,28 +45436,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPMINUQ Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPMINUQ Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPMINUQ Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPMINUQ Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPMINUQ Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPMINUQ Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPMINUQ Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPMINUQ Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -46723,16 +45479,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPMINUQ Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPMINUQ Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPMINUQ Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPMINUQ Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -46767,7 +45519,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPMINUQ   Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -46790,10 +45541,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPMINUQ   Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPMINUQ   Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -46818,13 +45567,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPMINUQ   Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPMINUQ   Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPMINUQ   Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -46851,16 +45597,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPMINUQ   Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPMINUQ   Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPMINUQ   Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPMINUQ   Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -46902,28 +45644,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPANDQ  Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPANDQ  Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPANDQ  Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPANDQ  Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPANDQ  Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPANDQ  Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPANDQ  Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPANDQ  Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -46953,16 +45687,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPANDQ  Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPANDQ  Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPANDQ  Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPANDQ  Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -46997,7 +45727,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPANDQ    Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -47020,10 +45749,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPANDQ    Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPANDQ    Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -47048,13 +45775,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPANDQ    Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPANDQ    Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPANDQ    Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -47081,16 +45805,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPANDQ    Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPANDQ    Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPANDQ    Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPANDQ    Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -47132,28 +45852,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPORQ   Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPORQ   Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPORQ   Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPORQ   Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPORQ   Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPORQ   Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPORQ   Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPORQ   Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -47183,16 +45895,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPORQ   Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPORQ   Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPORQ   Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPORQ   Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -47227,7 +45935,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPORQ     Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -47250,10 +45957,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPORQ     Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPORQ     Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -47278,13 +45983,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPORQ     Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPORQ     Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPORQ     Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -47311,16 +46013,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPORQ     Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPORQ     Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPORQ     Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPORQ     Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -47362,28 +46060,20 @@ mostRuns:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z9
 	VPXORQ  Z9, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z9
 	VPXORQ  Z9, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z9
 	VPXORQ  Z9, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z9
 	VPXORQ  Z9, Z4, Z4
-	VMOVAPD Z4, Z4
 	VMOVUPD 256(DX)(R8*1), Z9
 	VPXORQ  Z9, Z5, Z5
-	VMOVAPD Z5, Z5
 	VMOVUPD 320(DX)(R8*1), Z9
 	VPXORQ  Z9, Z6, Z6
-	VMOVAPD Z6, Z6
 	VMOVUPD 384(DX)(R8*1), Z9
 	VPXORQ  Z9, Z7, Z7
-	VMOVAPD Z7, Z7
 	VMOVUPD 448(DX)(R8*1), Z9
 	VPXORQ  Z9, Z8, Z8
-	VMOVAPD Z8, Z8
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     mostRuns
@@ -47413,16 +46103,12 @@ runs:
 	MOVQ    (BX)(DI*8), R8
 	VMOVUPD (DX)(R8*1), Z5
 	VPXORQ  Z5, Z1, Z1
-	VMOVAPD Z1, Z1
 	VMOVUPD 64(DX)(R8*1), Z5
 	VPXORQ  Z5, Z2, Z2
-	VMOVAPD Z2, Z2
 	VMOVUPD 128(DX)(R8*1), Z5
 	VPXORQ  Z5, Z3, Z3
-	VMOVAPD Z3, Z3
 	VMOVUPD 192(DX)(R8*1), Z5
 	VPXORQ  Z5, Z4, Z4
-	VMOVAPD Z4, Z4
 	INCQ    DI
 	CMPQ    DI, SI
 	JLT     runs
@@ -47457,7 +46143,6 @@ restOf1:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD.Z (DX)(DI*1), K1, Z1
 	VPXORQ    Z1, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf1
@@ -47480,10 +46165,8 @@ restOf2:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z2
 	VPXORQ    Z2, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
 	VPXORQ    Z2, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf2
@@ -47508,13 +46191,10 @@ restOf3:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z3
 	VPXORQ    Z3, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z3
 	VPXORQ    Z3, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
 	VPXORQ    Z3, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf3
@@ -47541,16 +46221,12 @@ restOf4:
 	MOVQ      (BX)(AX*8), DI
 	VMOVUPD   (DX)(DI*1), Z4
 	VPXORQ    Z4, Z1, Z1
-	VMOVAPD   Z1, Z1
 	VMOVUPD   64(DX)(DI*1), Z4
 	VPXORQ    Z4, Z2, Z2
-	VMOVAPD   Z2, Z2
 	VMOVUPD   128(DX)(DI*1), Z4
 	VPXORQ    Z4, Z3, Z3
-	VMOVAPD   Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VPXORQ    Z4, Z0, Z0
-	VMOVAPD   Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -47593,35 +46269,27 @@ mostRuns:
 	VPMOVZXWD (DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VPMOVZXWD 32(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPMOVZXWD 64(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VPMOVZXWD 96(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VPMOVZXWD 128(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VPMOVZXWD 160(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VPMOVZXWD 192(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VPMOVZXWD 224(DX)(R8*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VADDPS    Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -47652,19 +46320,15 @@ runs:
 	VPMOVZXWD (DX)(R8*1), Z5
 	VPSLLD    $0x10, Z5, Z5
 	VADDPS    Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VPMOVZXWD 32(DX)(R8*1), Z5
 	VPSLLD    $0x10, Z5, Z5
 	VADDPS    Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VPMOVZXWD 64(DX)(R8*1), Z5
 	VPSLLD    $0x10, Z5, Z5
 	VADDPS    Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VPMOVZXWD 96(DX)(R8*1), Z5
 	VPSLLD    $0x10, Z5, Z5
 	VADDPS    Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -47700,7 +46364,6 @@ restOf1:
 	VPMOVZXWD.Z (DX)(DI*1), K1, Z1
 	VPSLLD      $0x10, Z1, Z1
 	VADDPS      Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -47724,11 +46387,9 @@ restOf2:
 	VPMOVZXWD   (DX)(DI*1), Z2
 	VPSLLD      $0x10, Z2, Z2
 	VADDPS      Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VPMOVZXWD.Z 32(DX)(DI*1), K1, Z2
 	VPSLLD      $0x10, Z2, Z2
 	VADDPS      Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -47754,15 +46415,12 @@ restOf3:
 	VPMOVZXWD   (DX)(DI*1), Z3
 	VPSLLD      $0x10, Z3, Z3
 	VADDPS      Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VPMOVZXWD   32(DX)(DI*1), Z3
 	VPSLLD      $0x10, Z3, Z3
 	VADDPS      Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VPMOVZXWD.Z 64(DX)(DI*1), K1, Z3
 	VPSLLD      $0x10, Z3, Z3
 	VADDPS      Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -47790,19 +46448,15 @@ restOf4:
 	VPMOVZXWD   (DX)(DI*1), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VADDPS      Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VPMOVZXWD   32(DX)(DI*1), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VADDPS      Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VPMOVZXWD   64(DX)(DI*1), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VADDPS      Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VPMOVZXWD.Z 96(DX)(DI*1), K1, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VADDPS      Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -47871,21 +46525,13 @@ mostRunsUsual:
 	KORTESTW  K1, K1
 	JNZ       mostRunsNaN
 	VRANGEPS  $0x05, Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x05, Z23, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x05, Z24, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x05, Z25, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VRANGEPS  $0x05, Z26, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VRANGEPS  $0x05, Z27, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VRANGEPS  $0x05, Z28, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VRANGEPS  $0x05, Z29, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRunsUsual
@@ -48030,13 +46676,9 @@ runsUsual:
 	KORTESTW  K1, K1
 	JNZ       runsNaN
 	VRANGEPS  $0x05, Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x05, Z6, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x05, Z7, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x05, Z8, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runsUsual
@@ -48128,7 +46770,6 @@ restOfRunsUsual:
 	KORTESTW    K2, K2
 	JNZ         restOfRunsNaN
 	VRANGEPS    $0x05, Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	INCQ        DI
 	CMPQ        DI, SI
 	JLT         restOfRunsUsual
@@ -48221,21 +46862,13 @@ mostRunsUsual:
 	KORTESTW  K1, K1
 	JNZ       mostRunsNaN
 	VRANGEPS  $0x04, Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x04, Z23, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x04, Z24, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x04, Z25, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VRANGEPS  $0x04, Z26, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VRANGEPS  $0x04, Z27, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VRANGEPS  $0x04, Z28, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VRANGEPS  $0x04, Z29, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRunsUsual
@@ -48380,13 +47013,9 @@ runsUsual:
 	KORTESTW  K1, K1
 	JNZ       runsNaN
 	VRANGEPS  $0x04, Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x04, Z6, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x04, Z7, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x04, Z8, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runsUsual
@@ -48478,7 +47107,6 @@ restOfRunsUsual:
 	KORTESTW    K2, K2
 	JNZ         restOfRunsNaN
 	VRANGEPS    $0x04, Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	INCQ        DI
 	CMPQ        DI, SI
 	JLT         restOfRunsUsual
@@ -48544,28 +47172,20 @@ mostRuns:
 	MOVQ      (BX)(DI*8), R8
 	VCVTPH2PS (DX)(R8*1), Z9
 	VADDPS    Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VCVTPH2PS 32(DX)(R8*1), Z9
 	VADDPS    Z9, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VCVTPH2PS 64(DX)(R8*1), Z9
 	VADDPS    Z9, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VCVTPH2PS 96(DX)(R8*1), Z9
 	VADDPS    Z9, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VCVTPH2PS 128(DX)(R8*1), Z9
 	VADDPS    Z9, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VCVTPH2PS 160(DX)(R8*1), Z9
 	VADDPS    Z9, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VCVTPH2PS 192(DX)(R8*1), Z9
 	VADDPS    Z9, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VCVTPH2PS 224(DX)(R8*1), Z9
 	VADDPS    Z9, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRuns
@@ -48595,16 +47215,12 @@ runs:
 	MOVQ      (BX)(DI*8), R8
 	VCVTPH2PS (DX)(R8*1), Z5
 	VADDPS    Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VCVTPH2PS 32(DX)(R8*1), Z5
 	VADDPS    Z5, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VCVTPH2PS 64(DX)(R8*1), Z5
 	VADDPS    Z5, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VCVTPH2PS 96(DX)(R8*1), Z5
 	VADDPS    Z5, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runs
@@ -48639,7 +47255,6 @@ restOf1:
 	MOVQ        (BX)(AX*8), DI
 	VCVTPH2PS.Z (DX)(DI*1), K1, Z1
 	VADDPS      Z1, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf1
@@ -48662,10 +47277,8 @@ restOf2:
 	MOVQ        (BX)(AX*8), DI
 	VCVTPH2PS   (DX)(DI*1), Z2
 	VADDPS      Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VCVTPH2PS.Z 32(DX)(DI*1), K1, Z2
 	VADDPS      Z2, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf2
@@ -48690,13 +47303,10 @@ restOf3:
 	MOVQ        (BX)(AX*8), DI
 	VCVTPH2PS   (DX)(DI*1), Z3
 	VADDPS      Z3, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VCVTPH2PS   32(DX)(DI*1), Z3
 	VADDPS      Z3, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VCVTPH2PS.Z 64(DX)(DI*1), K1, Z3
 	VADDPS      Z3, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf3
@@ -48723,16 +47333,12 @@ restOf4:
 	MOVQ        (BX)(AX*8), DI
 	VCVTPH2PS   (DX)(DI*1), Z4
 	VADDPS      Z4, Z1, Z1
-	VMOVAPS     Z1, Z1
 	VCVTPH2PS   32(DX)(DI*1), Z4
 	VADDPS      Z4, Z2, Z2
-	VMOVAPS     Z2, Z2
 	VCVTPH2PS   64(DX)(DI*1), Z4
 	VADDPS      Z4, Z3, Z3
-	VMOVAPS     Z3, Z3
 	VCVTPH2PS.Z 96(DX)(DI*1), K1, Z4
 	VADDPS      Z4, Z0, Z0
-	VMOVAPS     Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -48793,21 +47399,13 @@ mostRunsUsual:
 	KORTESTW  K1, K1
 	JNZ       mostRunsNaN
 	VRANGEPS  $0x05, Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x05, Z10, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x05, Z11, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x05, Z12, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VRANGEPS  $0x05, Z13, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VRANGEPS  $0x05, Z14, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VRANGEPS  $0x05, Z15, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VRANGEPS  $0x05, Z16, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRunsUsual
@@ -48940,13 +47538,9 @@ runsUsual:
 	KORTESTW  K1, K1
 	JNZ       runsNaN
 	VRANGEPS  $0x05, Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x05, Z6, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x05, Z7, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x05, Z8, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runsUsual
@@ -49033,7 +47627,6 @@ restOfRunsUsual:
 	KORTESTW    K2, K2
 	JNZ         restOfRunsNaN
 	VRANGEPS    $0x05, Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	INCQ        DI
 	CMPQ        DI, SI
 	JLT         restOfRunsUsual
@@ -49117,21 +47710,13 @@ mostRunsUsual:
 	KORTESTW  K1, K1
 	JNZ       mostRunsNaN
 	VRANGEPS  $0x04, Z9, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x04, Z10, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x04, Z11, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x04, Z12, Z4, Z4
-	VMOVAPS   Z4, Z4
 	VRANGEPS  $0x04, Z13, Z5, Z5
-	VMOVAPS   Z5, Z5
 	VRANGEPS  $0x04, Z14, Z6, Z6
-	VMOVAPS   Z6, Z6
 	VRANGEPS  $0x04, Z15, Z7, Z7
-	VMOVAPS   Z7, Z7
 	VRANGEPS  $0x04, Z16, Z8, Z8
-	VMOVAPS   Z8, Z8
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       mostRunsUsual
@@ -49264,13 +47849,9 @@ runsUsual:
 	KORTESTW  K1, K1
 	JNZ       runsNaN
 	VRANGEPS  $0x04, Z5, Z1, Z1
-	VMOVAPS   Z1, Z1
 	VRANGEPS  $0x04, Z6, Z2, Z2
-	VMOVAPS   Z2, Z2
 	VRANGEPS  $0x04, Z7, Z3, Z3
-	VMOVAPS   Z3, Z3
 	VRANGEPS  $0x04, Z8, Z4, Z4
-	VMOVAPS   Z4, Z4
 	INCQ      DI
 	CMPQ      DI, SI
 	JLT       runsUsual
@@ -49357,7 +47938,6 @@ restOfRunsUsual:
 	KORTESTW    K2, K2
 	JNZ         restOfRunsNaN
 	VRANGEPS    $0x04, Z2, Z1, Z1
-	VMOVAPS     Z1, Z1
 	INCQ        DI
 	CMPQ        DI, SI
 	JLT         restOfRunsUsual
@@ -63942,7 +62522,6 @@ many:
 	VPCMPGTD  Y1, Y3, Y3
 	VPXOR     Y5, Y5, Y5
 	VBLENDVPS Y3, Y5, Y1, Y3
-	VMOVAPS   Y3, Y3
 
 next1:
 	VPTEST    Y3, Y3
@@ -63953,11 +62532,8 @@ next1:
 	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
 	VPMULLD   Y2, Y4, Y6
 	VBLENDVPS Y5, Y6, Y4, Y4
-	VMOVAPS   Y4, Y4
 	VPMULLD   Y2, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPSRLD    $0x01, Y3, Y3
-	VMOVAPS   Y3, Y3
 	JMP       next1
 
 done2:
@@ -63990,7 +62566,6 @@ rest:
 	VPCMPGTD  Y1, Y3, Y3
 	VPXOR     Y5, Y5, Y5
 	VBLENDVPS Y3, Y5, Y1, Y3
-	VMOVAPS   Y3, Y3
 
 next3:
 	VPTEST    Y3, Y3
@@ -64001,11 +62576,8 @@ next3:
 	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
 	VPMULLD   Y2, Y4, Y6
 	VBLENDVPS Y5, Y6, Y4, Y4
-	VMOVAPS   Y4, Y4
 	VPMULLD   Y2, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPSRLD    $0x01, Y3, Y3
-	VMOVAPS   Y3, Y3
 	JMP       next3
 
 done4:
@@ -64050,7 +62622,6 @@ many:
 	VPCMPGTD  Y1, Y3, Y3
 	VPXOR     Y5, Y5, Y5
 	VBLENDVPS Y3, Y5, Y1, Y3
-	VMOVAPS   Y3, Y3
 
 next1:
 	VPTEST    Y3, Y3
@@ -64061,11 +62632,8 @@ next1:
 	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
 	VPMULLD   Y2, Y4, Y6
 	VBLENDVPS Y5, Y6, Y4, Y4
-	VMOVAPS   Y4, Y4
 	VPMULLD   Y2, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPSRLD    $0x01, Y3, Y3
-	VMOVAPS   Y3, Y3
 	JMP       next1
 
 done2:
@@ -64098,7 +62666,6 @@ rest:
 	VPCMPGTD  Y1, Y3, Y3
 	VPXOR     Y5, Y5, Y5
 	VBLENDVPS Y3, Y5, Y1, Y3
-	VMOVAPS   Y3, Y3
 
 next3:
 	VPTEST    Y3, Y3
@@ -64109,11 +62676,8 @@ next3:
 	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
 	VPMULLD   Y2, Y4, Y6
 	VBLENDVPS Y5, Y6, Y4, Y4
-	VMOVAPS   Y4, Y4
 	VPMULLD   Y2, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPSRLD    $0x01, Y3, Y3
-	VMOVAPS   Y3, Y3
 	JMP       next3
 
 done4:
@@ -64158,7 +62722,6 @@ many:
 	VPCMPGTD  Y1, Y3, Y3
 	VPXOR     Y5, Y5, Y5
 	VBLENDVPS Y3, Y5, Y1, Y3
-	VMOVAPS   Y3, Y3
 
 next1:
 	VPTEST    Y3, Y3
@@ -64169,11 +62732,8 @@ next1:
 	VPXOR     all32_ffffffff<>+0(SB), Y5, Y5
 	VPMULLD   Y2, Y4, Y6
 	VBLENDVPS Y5, Y6, Y4, Y4
-	VMOVAPS   Y4, Y4
 	VPMULLD   Y2, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPSRLD    $0x01, Y3, Y3
-	VMOVAPS   Y3, Y3
 	JMP       next1
 
 done2:
@@ -64209,7 +62769,6 @@ rest:
 	VPCMPGTD   Y2, Y4, Y4
 	VPXOR      Y6, Y6, Y6
 	VBLENDVPS  Y4, Y6, Y2, Y4
-	VMOVAPS    Y4, Y4
 
 next3:
 	VPTEST    Y4, Y4
@@ -64220,11 +62779,8 @@ next3:
 	VPXOR     all32_ffffffff<>+0(SB), Y6, Y6
 	VPMULLD   Y3, Y5, Y7
 	VBLENDVPS Y6, Y7, Y5, Y5
-	VMOVAPS   Y5, Y5
 	VPMULLD   Y3, Y3, Y3
-	VMOVAPS   Y3, Y3
 	VPSRLD    $0x01, Y4, Y4
-	VMOVAPS   Y4, Y4
 	JMP       next3
 
 done4:
@@ -64272,11 +62828,8 @@ next1:
 	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
 	VPMULLD   Y0, Y2, Y4
 	VBLENDVPS Y3, Y4, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPMULLD   Y0, Y0, Y0
-	VMOVAPS   Y0, Y0
 	VPSRLD    $0x01, Y1, Y1
-	VMOVAPS   Y1, Y1
 	JMP       next1
 
 done2:
@@ -64307,11 +62860,8 @@ next3:
 	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
 	VPMULLD   Y0, Y2, Y4
 	VBLENDVPS Y3, Y4, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPMULLD   Y0, Y0, Y0
-	VMOVAPS   Y0, Y0
 	VPSRLD    $0x01, Y1, Y1
-	VMOVAPS   Y1, Y1
 	JMP       next3
 
 done4:
@@ -64354,11 +62904,8 @@ next1:
 	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
 	VPMULLD   Y0, Y2, Y4
 	VBLENDVPS Y3, Y4, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPMULLD   Y0, Y0, Y0
-	VMOVAPS   Y0, Y0
 	VPSRLD    $0x01, Y1, Y1
-	VMOVAPS   Y1, Y1
 	JMP       next1
 
 done2:
@@ -64389,11 +62936,8 @@ next3:
 	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
 	VPMULLD   Y0, Y2, Y4
 	VBLENDVPS Y3, Y4, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPMULLD   Y0, Y0, Y0
-	VMOVAPS   Y0, Y0
 	VPSRLD    $0x01, Y1, Y1
-	VMOVAPS   Y1, Y1
 	JMP       next3
 
 done4:
@@ -64436,11 +62980,8 @@ next1:
 	VPXOR     all32_ffffffff<>+0(SB), Y3, Y3
 	VPMULLD   Y0, Y2, Y4
 	VBLENDVPS Y3, Y4, Y2, Y2
-	VMOVAPS   Y2, Y2
 	VPMULLD   Y0, Y0, Y0
-	VMOVAPS   Y0, Y0
 	VPSRLD    $0x01, Y1, Y1
-	VMOVAPS   Y1, Y1
 	JMP       next1
 
 done2:
@@ -64474,11 +63015,8 @@ next3:
 	VPXOR     all32_ffffffff<>+0(SB), Y4, Y4
 	VPMULLD   Y1, Y3, Y5
 	VBLENDVPS Y4, Y5, Y3, Y3
-	VMOVAPS   Y3, Y3
 	VPMULLD   Y1, Y1, Y1
-	VMOVAPS   Y1, Y1
 	VPSRLD    $0x01, Y2, Y2
-	VMOVAPS   Y2, Y2
 	JMP       next3
 
 done4:
@@ -71324,147 +69862,148 @@ rest:
 	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y3
 	VMULPD       Y2, Y2, Y4
 	VDIVPD       Y4, Y3, Y5
-	VSUBPD       Y3, Y2, Y6
-	VMOVUPD      all64_bef8ead6120016ac<>+0(SB), Y7
-	VFMADD213PD  all64_bf77a291236668e4<>+0(SB), Y4, Y7
-	VFMADD213PD  all64_bf9d2a51dbd7194f<>+0(SB), Y4, Y7
-	VFMADD213PD  all64_bfd4cd7d691cb913<>+0(SB), Y4, Y7
-	VFMADD213PD  all64_3fc06eba8214db68<>+0(SB), Y4, Y7
-	VMOVUPD      all64_bed09c4342a26120<>+0(SB), Y8
-	VFMADD213PD  all64_3f215dc9221c1a10<>+0(SB), Y4, Y8
-	VFMADD213PD  all64_3f74d022c4d36b0f<>+0(SB), Y4, Y8
-	VFMADD213PD  all64_3fb0a54c5536ceba<>+0(SB), Y4, Y8
-	VFMADD213PD  all64_3fd97779cddadc09<>+0(SB), Y4, Y8
-	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Y4, Y8
-	VMOVUPD      all64_bf61bf380a96073f<>+0(SB), Y9
-	VFMADD213PD  all64_3fa22a36599795eb<>+0(SB), Y6, Y9
-	VFMADD213PD  all64_bfbc63983d3e28ec<>+0(SB), Y6, Y9
-	VFMADD213PD  all64_3fd45fca805120e4<>+0(SB), Y6, Y9
-	VFMADD213PD  all64_bfd7d240fbb8c3f1<>+0(SB), Y6, Y9
-	VFMADD213PD  all64_3fda8d00ad92b34d<>+0(SB), Y6, Y9
-	VFMADD213PD  all64_bf6359b8bef77538<>+0(SB), Y6, Y9
-	VMOVUPD      all64_3f888b545735151d<>+0(SB), Y10
-	VFMADD213PD  all64_3f8bedc26b51dd1c<>+0(SB), Y6, Y10
-	VFMADD213PD  all64_3fc02660e763351f<>+0(SB), Y6, Y10
-	VFMADD213PD  all64_3fb2635cd99fe9a7<>+0(SB), Y6, Y10
-	VFMADD213PD  all64_3fe14af092eb6f33<>+0(SB), Y6, Y10
-	VFMADD213PD  all64_3fbb3e6618eee323<>+0(SB), Y6, Y10
-	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Y6, Y10
-	VCMPPD       $0x11, all64_3feb000000000000<>+0(SB), Y2, Y6
-	VBLENDVPD    Y6, Y7, Y9, Y7
-	VBLENDVPD    Y6, Y8, Y10, Y6
-	VMOVUPD      all64_c023a0efc69ac25c<>+0(SB), Y8
-	VFMADD213PD  all64_c054526557e4d2f2<>+0(SB), Y5, Y8
-	VFMADD213PD  all64_c067135cebccabb2<>+0(SB), Y5, Y8
-	VFMADD213PD  all64_c0644cb184282266<>+0(SB), Y5, Y8
-	VFMADD213PD  all64_c04f300ae4cba38d<>+0(SB), Y5, Y8
-	VFMADD213PD  all64_c0251e0441b0e726<>+0(SB), Y5, Y8
-	VFMADD213PD  all64_bfe63416e4ba7360<>+0(SB), Y5, Y8
-	VFMADD213PD  all64_bf843412600d6435<>+0(SB), Y5, Y8
-	VMOVUPD      all64_bfaeeff2ee749a62<>+0(SB), Y9
-	VFMADD213PD  all64_401a47ef8e484a93<>+0(SB), Y5, Y9
-	VFMADD213PD  all64_405b28a3ee48ae2c<>+0(SB), Y5, Y9
-	VFMADD213PD  all64_407ad02157700314<>+0(SB), Y5, Y9
-	VFMADD213PD  all64_40842b1921ec2868<>+0(SB), Y5, Y9
-	VFMADD213PD  all64_407b290dd58a1a71<>+0(SB), Y5, Y9
-	VFMADD213PD  all64_4061350c526ae721<>+0(SB), Y5, Y9
-	VFMADD213PD  all64_4033a6b9bd707687<>+0(SB), Y5, Y9
-	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Y5, Y9
-	VCMPPD       $0x11, all64_3ff4000000000000<>+0(SB), Y2, Y10
-	VBLENDVPD    Y10, Y7, Y8, Y7
-	VBLENDVPD    Y10, Y6, Y9, Y6
-	VMOVUPD      all64_c07e384e9bdc383f<>+0(SB), Y8
-	VFMADD213PD  all64_c09004616a2e5992<>+0(SB), Y5, Y8
-	VFMADD213PD  all64_c083ec881375f228<>+0(SB), Y5, Y8
-	VFMADD213PD  all64_c064145d43c5ed98<>+0(SB), Y5, Y8
-	VFMADD213PD  all64_c031c209555f995a<>+0(SB), Y5, Y8
-	VFMADD213PD  all64_bfe993ba70c285de<>+0(SB), Y5, Y8
-	VFMADD213PD  all64_bf84341239e86f4a<>+0(SB), Y5, Y8
-	VMOVUPD      all64_c03670e242712d62<>+0(SB), Y9
-	VFMADD213PD  all64_407da874e79fe763<>+0(SB), Y5, Y9
-	VFMADD213PD  all64_40a3f219cedf3be6<>+0(SB), Y5, Y9
-	VFMADD213PD  all64_40a8ffb7688c246a<>+0(SB), Y5, Y9
-	VFMADD213PD  all64_409802eb189d5118<>+0(SB), Y5, Y9
-	VFMADD213PD  all64_40745cae221b9f0a<>+0(SB), Y5, Y9
-	VFMADD213PD  all64_403e568b261d5190<>+0(SB), Y5, Y9
-	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Y5, Y9
+	VSUBPD       Y3, Y2, Y3
+	VMOVUPD      all64_bef8ead6120016ac<>+0(SB), Y6
+	VFMADD213PD  all64_bf77a291236668e4<>+0(SB), Y4, Y6
+	VFMADD213PD  all64_bf9d2a51dbd7194f<>+0(SB), Y4, Y6
+	VFMADD213PD  all64_bfd4cd7d691cb913<>+0(SB), Y4, Y6
+	VFMADD213PD  all64_3fc06eba8214db68<>+0(SB), Y4, Y6
+	VMOVUPD      all64_bed09c4342a26120<>+0(SB), Y7
+	VFMADD213PD  all64_3f215dc9221c1a10<>+0(SB), Y4, Y7
+	VFMADD213PD  all64_3f74d022c4d36b0f<>+0(SB), Y4, Y7
+	VFMADD213PD  all64_3fb0a54c5536ceba<>+0(SB), Y4, Y7
+	VFMADD213PD  all64_3fd97779cddadc09<>+0(SB), Y4, Y7
+	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Y4, Y7
+	VMOVUPD      all64_bf61bf380a96073f<>+0(SB), Y8
+	VFMADD213PD  all64_3fa22a36599795eb<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_bfbc63983d3e28ec<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_3fd45fca805120e4<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_bfd7d240fbb8c3f1<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_3fda8d00ad92b34d<>+0(SB), Y3, Y8
+	VFMADD213PD  all64_bf6359b8bef77538<>+0(SB), Y3, Y8
+	VMOVUPD      all64_3f888b545735151d<>+0(SB), Y9
+	VFMADD213PD  all64_3f8bedc26b51dd1c<>+0(SB), Y3, Y9
+	VFMADD213PD  all64_3fc02660e763351f<>+0(SB), Y3, Y9
+	VFMADD213PD  all64_3fb2635cd99fe9a7<>+0(SB), Y3, Y9
+	VFMADD213PD  all64_3fe14af092eb6f33<>+0(SB), Y3, Y9
+	VFMADD213PD  all64_3fbb3e6618eee323<>+0(SB), Y3, Y9
+	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Y3, Y9
+	VCMPPD       $0x11, all64_3feb000000000000<>+0(SB), Y2, Y3
+	VBLENDVPD    Y3, Y6, Y8, Y6
+	VBLENDVPD    Y3, Y7, Y9, Y3
+	VMOVUPD      all64_c023a0efc69ac25c<>+0(SB), Y7
+	VFMADD213PD  all64_c054526557e4d2f2<>+0(SB), Y5, Y7
+	VFMADD213PD  all64_c067135cebccabb2<>+0(SB), Y5, Y7
+	VFMADD213PD  all64_c0644cb184282266<>+0(SB), Y5, Y7
+	VFMADD213PD  all64_c04f300ae4cba38d<>+0(SB), Y5, Y7
+	VFMADD213PD  all64_c0251e0441b0e726<>+0(SB), Y5, Y7
+	VFMADD213PD  all64_bfe63416e4ba7360<>+0(SB), Y5, Y7
+	VFMADD213PD  all64_bf843412600d6435<>+0(SB), Y5, Y7
+	VMOVUPD      all64_bfaeeff2ee749a62<>+0(SB), Y8
+	VFMADD213PD  all64_401a47ef8e484a93<>+0(SB), Y5, Y8
+	VFMADD213PD  all64_405b28a3ee48ae2c<>+0(SB), Y5, Y8
+	VFMADD213PD  all64_407ad02157700314<>+0(SB), Y5, Y8
+	VFMADD213PD  all64_40842b1921ec2868<>+0(SB), Y5, Y8
+	VFMADD213PD  all64_407b290dd58a1a71<>+0(SB), Y5, Y8
+	VFMADD213PD  all64_4061350c526ae721<>+0(SB), Y5, Y8
+	VFMADD213PD  all64_4033a6b9bd707687<>+0(SB), Y5, Y8
+	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Y5, Y8
+	VCMPPD       $0x11, all64_3ff4000000000000<>+0(SB), Y2, Y9
+	VBLENDVPD    Y9, Y6, Y7, Y6
+	VBLENDVPD    Y9, Y3, Y8, Y3
+	VMOVUPD      all64_c07e384e9bdc383f<>+0(SB), Y7
+	VFMADD213PD  all64_c09004616a2e5992<>+0(SB), Y5, Y7
+	VFMADD213PD  all64_c083ec881375f228<>+0(SB), Y5, Y7
+	VFMADD213PD  all64_c064145d43c5ed98<>+0(SB), Y5, Y7
+	VFMADD213PD  all64_c031c209555f995a<>+0(SB), Y5, Y7
+	VFMADD213PD  all64_bfe993ba70c285de<>+0(SB), Y5, Y7
+	VFMADD213PD  all64_bf84341239e86f4a<>+0(SB), Y5, Y7
+	VMOVUPD      all64_c03670e242712d62<>+0(SB), Y8
+	VFMADD213PD  all64_407da874e79fe763<>+0(SB), Y5, Y8
+	VFMADD213PD  all64_40a3f219cedf3be6<>+0(SB), Y5, Y8
+	VFMADD213PD  all64_40a8ffb7688c246a<>+0(SB), Y5, Y8
+	VFMADD213PD  all64_409802eb189d5118<>+0(SB), Y5, Y8
+	VFMADD213PD  all64_40745cae221b9f0a<>+0(SB), Y5, Y8
+	VFMADD213PD  all64_403e568b261d5190<>+0(SB), Y5, Y8
+	VFMADD213PD  all64_3ff0000000000000<>+0(SB), Y5, Y8
 	VCMPPD       $0x11, all64_4006db6db6db6db7<>+0(SB), Y2, Y5
-	VBLENDVPD    Y5, Y7, Y8, Y7
-	VBLENDVPD    Y5, Y6, Y9, Y5
-	VDIVPD       Y5, Y7, Y5
+	VBLENDVPD    Y5, Y6, Y7, Y6
+	VBLENDVPD    Y5, Y3, Y8, Y3
+	VDIVPD       Y3, Y6, Y3
 	VADDPD       all64_3fe2000000000000<>+0(SB), Y4, Y4
-	VSUBPD       Y4, Y5, Y4
-	VMOVUPD      all64_4086300000000000<>+0(SB), Y6
-	VMINPD       Y4, Y6, Y6
-	VMOVUPD      all64_c087500000000000<>+0(SB), Y7
-	VMAXPD       Y6, Y7, Y6
-	VMULPD       all64_3ff71547652b82fe<>+0(SB), Y6, Y7
-	VROUNDPD     $0x00, Y7, Y7
-	VMOVUPD      Y6, Y6
-	VFNMADD231PD all64_3fe62e42fee00000<>+0(SB), Y7, Y6
-	VMOVUPD      Y6, Y6
-	VFNMADD231PD all64_3dea39ef35793c76<>+0(SB), Y7, Y6
-	VADDPD       all64_3ff0000000000000<>+0(SB), Y6, Y8
-	VSUBPD       all64_3ff0000000000000<>+0(SB), Y8, Y9
-	VSUBPD       Y9, Y6, Y9
-	VMULPD       Y6, Y6, Y10
-	VMOVUPD      all64_3fe0000000000000<>+0(SB), Y11
-	VFMADD231PD  all64_3fc5555555555555<>+0(SB), Y6, Y11
-	VMOVUPD      all64_3fa5555555555555<>+0(SB), Y12
-	VFMADD231PD  all64_3f81111111111111<>+0(SB), Y6, Y12
-	VMOVUPD      all64_3f56c16c16c16c17<>+0(SB), Y13
-	VFMADD231PD  all64_3f2a01a01a01a01a<>+0(SB), Y6, Y13
-	VMOVUPD      all64_3efa01a01a01a01a<>+0(SB), Y14
-	VFMADD231PD  all64_3ec71de3a556c734<>+0(SB), Y6, Y14
-	VMOVUPD      all64_3e927e4fb7789f5c<>+0(SB), Y15
-	VFMADD231PD  all64_3e5ae64567f544e4<>+0(SB), Y6, Y15
-	VMOVUPD      all64_3e21eed8eff8d898<>+0(SB), Y16
-	VFMADD231PD  all64_3de6124613a86d09<>+0(SB), Y6, Y16
-	VMULPD       Y6, Y6, Y6
-	VMOVUPD      Y11, Y11
-	VFMADD231PD  Y12, Y6, Y11
-	VMOVUPD      Y13, Y12
-	VFMADD231PD  Y14, Y6, Y12
-	VMOVUPD      Y15, Y13
-	VFMADD231PD  Y16, Y6, Y13
-	VMULPD       Y6, Y6, Y6
-	VMOVUPD      Y11, Y11
-	VFMADD231PD  Y12, Y6, Y11
-	VMULPD       Y6, Y6, Y6
-	VMOVUPD      Y11, Y11
-	VFMADD231PD  Y13, Y6, Y11
-	VMOVUPD      Y9, Y6
-	VFMADD231PD  Y11, Y10, Y6
-	VADDPD       Y6, Y8, Y6
-	VCMPPD       $0x11, all64_c086232c083126e9<>+0(SB), Y4, Y8
-	VCMPPD       $0x15, all64_c087500000000000<>+0(SB), Y4, Y4
-	VPAND        Y6, Y4, Y4
-	VPAND        all64_4090c80000000000<>+0(SB), Y8, Y6
-	VADDPD       Y6, Y7, Y6
-	VCVTPD2DQY   Y6, X6
-	VPMOVSXDQ    X6, Y6
-	VPSRAD       $0x01, Y6, Y7
-	VPADDQ       all64_3ff<>+0(SB), Y7, Y9
-	VPSLLQ       $0x34, Y9, Y9
-	VMULPD       Y9, Y4, Y4
-	VPSUBQ       Y7, Y6, Y6
-	VPADDQ       all64_3ff<>+0(SB), Y6, Y6
-	VPSLLQ       $0x34, Y6, Y6
-	VMULPD       Y6, Y4, Y4
-	VPAND        all64_4330000000000000<>+0(SB), Y8, Y6
-	VADDPD       Y6, Y4, Y4
-	VPSUBQ       Y6, Y4, Y4
-	VDIVPD       Y2, Y4, Y4
 	VSUBPD       Y4, Y3, Y4
+	VMOVUPD      all64_4086300000000000<>+0(SB), Y5
+	VMINPD       Y4, Y5, Y5
+	VMOVUPD      all64_c087500000000000<>+0(SB), Y6
+	VMAXPD       Y5, Y6, Y5
+	VMULPD       all64_3ff71547652b82fe<>+0(SB), Y5, Y6
+	VROUNDPD     $0x00, Y6, Y6
+	VMOVUPD      Y5, Y5
+	VFNMADD231PD all64_3fe62e42fee00000<>+0(SB), Y6, Y5
+	VMOVUPD      Y5, Y5
+	VFNMADD231PD all64_3dea39ef35793c76<>+0(SB), Y6, Y5
+	VADDPD       all64_3ff0000000000000<>+0(SB), Y5, Y7
+	VSUBPD       all64_3ff0000000000000<>+0(SB), Y7, Y8
+	VSUBPD       Y8, Y5, Y8
+	VMULPD       Y5, Y5, Y9
+	VMOVUPD      all64_3fe0000000000000<>+0(SB), Y10
+	VFMADD231PD  all64_3fc5555555555555<>+0(SB), Y5, Y10
+	VMOVUPD      all64_3fa5555555555555<>+0(SB), Y11
+	VFMADD231PD  all64_3f81111111111111<>+0(SB), Y5, Y11
+	VMOVUPD      all64_3f56c16c16c16c17<>+0(SB), Y12
+	VFMADD231PD  all64_3f2a01a01a01a01a<>+0(SB), Y5, Y12
+	VMOVUPD      all64_3efa01a01a01a01a<>+0(SB), Y13
+	VFMADD231PD  all64_3ec71de3a556c734<>+0(SB), Y5, Y13
+	VMOVUPD      all64_3e927e4fb7789f5c<>+0(SB), Y14
+	VFMADD231PD  all64_3e5ae64567f544e4<>+0(SB), Y5, Y14
+	VMOVUPD      all64_3e21eed8eff8d898<>+0(SB), Y15
+	VFMADD231PD  all64_3de6124613a86d09<>+0(SB), Y5, Y15
+	VMULPD       Y5, Y5, Y5
+	VMOVUPD      Y10, Y10
+	VFMADD231PD  Y11, Y5, Y10
+	VMOVUPD      Y12, Y11
+	VFMADD231PD  Y13, Y5, Y11
+	VMOVUPD      Y14, Y12
+	VFMADD231PD  Y15, Y5, Y12
+	VMULPD       Y5, Y5, Y5
+	VMOVUPD      Y10, Y10
+	VFMADD231PD  Y11, Y5, Y10
+	VMULPD       Y5, Y5, Y5
+	VMOVUPD      Y10, Y10
+	VFMADD231PD  Y12, Y5, Y10
+	VMOVUPD      Y8, Y5
+	VFMADD231PD  Y10, Y9, Y5
+	VADDPD       Y5, Y7, Y5
+	VCMPPD       $0x11, all64_c086232c083126e9<>+0(SB), Y4, Y7
+	VCMPPD       $0x15, all64_c087500000000000<>+0(SB), Y4, Y4
+	VPAND        Y5, Y4, Y4
+	VPAND        all64_4090c80000000000<>+0(SB), Y7, Y5
+	VADDPD       Y5, Y6, Y5
+	VCVTPD2DQY   Y5, X5
+	VPMOVSXDQ    X5, Y5
+	VPSRAD       $0x01, Y5, Y6
+	VPADDQ       all64_3ff<>+0(SB), Y6, Y8
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y8, Y4, Y4
+	VPSUBQ       Y6, Y5, Y5
+	VPADDQ       all64_3ff<>+0(SB), Y5, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y4, Y4
+	VPAND        all64_4330000000000000<>+0(SB), Y7, Y5
+	VADDPD       Y5, Y4, Y4
+	VPSUBQ       Y5, Y4, Y4
+	VDIVPD       Y2, Y4, Y4
+	VMOVUPD      all64_3ff0000000000000<>+0(SB), Y5
+	VSUBPD       Y4, Y5, Y4
 	VCMPPD       $0x11, all64_3ff4000000000000<>+0(SB), Y2, Y6
-	VADDPD       all64_3feb0ac160000000<>+0(SB), Y5, Y7
+	VADDPD       all64_3feb0ac160000000<>+0(SB), Y3, Y7
 	VBLENDVPD    Y6, Y7, Y4, Y4
 	VCMPPD       $0x11, all64_3feb000000000000<>+0(SB), Y2, Y6
 	VMOVUPD      Y2, Y7
-	VFMADD231PD  Y5, Y2, Y7
-	VBLENDVPD    Y6, Y7, Y4, Y4
+	VFMADD231PD  Y3, Y2, Y7
+	VBLENDVPD    Y6, Y7, Y4, Y3
 	VCMPPD       $0x11, all64_4018000000000000<>+0(SB), Y2, Y2
-	VBLENDVPD    Y2, Y4, Y3, Y2
+	VBLENDVPD    Y2, Y3, Y5, Y2
 	VPAND        all64_8000000000000000<>+0(SB), Y1, Y3
 	VPOR         Y3, Y2, Y2
 	VCMPPD       $0x03, Y1, Y1, Y3
@@ -73330,7 +71869,7 @@ done:
 	RET
 
 // func sumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV, MMX+
+// Requires: AVX, CMOV
 TEXT ·sumF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -73342,43 +71881,22 @@ TEXT ·sumF32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VADDPS     Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VADDPS     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VADDPS     Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VADDPS     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VADDPS     Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VADDPS     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VADDPS     Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VADDPS     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	VADDPS 64(CX), Y2, Y2
+	VADDPS 96(CX), Y3, Y3
+	VADDPS 128(CX), Y4, Y4
+	VADDPS 160(CX), Y5, Y5
+	VADDPS 192(CX), Y6, Y6
+	VADDPS 224(CX), Y7, Y7
+	ADDQ   $+256, CX
+	SUBQ   $+64, AX
+	CMPQ   AX, $+64
+	JGE    many
 
 rest:
 	TESTQ      AX, AX
@@ -73393,7 +71911,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73407,7 +71924,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73421,7 +71937,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73435,7 +71950,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73449,7 +71963,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73463,7 +71976,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73477,7 +71989,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -73491,7 +72002,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VADDPS     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -73514,16 +72024,104 @@ fold:
 	RET
 
 // func sumRowsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·sumRowsF32AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x02, SI
+	MOVQ  n+0(FP), AX
+	MOVQ  a+16(FP), CX
+	MOVQ  d+8(FP), DX
+	MOVQ  c+32(FP), BX
+	MOVQ  AX, SI
+	SHLQ  $0x02, SI
+	TESTQ $+63, AX
+	JNZ   single
+	LEAQ  -4(BX), DI
+
+pair:
+	CMPQ    DX, DI
+	JG      odd
+	VMOVUPS all32_0<>+0(SB), Y0
+	VMOVUPS all32_0<>+0(SB), Y1
+	VMOVUPS all32_0<>+0(SB), Y2
+	VMOVUPS all32_0<>+0(SB), Y3
+	VMOVUPS all32_0<>+0(SB), Y4
+	VMOVUPS all32_0<>+0(SB), Y5
+	VMOVUPS all32_0<>+0(SB), Y6
+	VMOVUPS all32_0<>+0(SB), Y7
+	VMOVUPS all32_0<>+0(SB), Y8
+	VMOVUPS all32_0<>+0(SB), Y9
+	VMOVUPS all32_0<>+0(SB), Y10
+	VMOVUPS all32_0<>+0(SB), Y11
+	VMOVUPS all32_0<>+0(SB), Y12
+	VMOVUPS all32_0<>+0(SB), Y13
+	VMOVUPS all32_0<>+0(SB), Y14
+	VMOVUPS all32_0<>+0(SB), Y15
+	MOVQ    AX, R8
+
+both:
+	VADDPS       (CX), Y0, Y0
+	VADDPS       32(CX), Y1, Y1
+	VADDPS       64(CX), Y2, Y2
+	VADDPS       96(CX), Y3, Y3
+	VADDPS       128(CX), Y4, Y4
+	VADDPS       160(CX), Y5, Y5
+	VADDPS       192(CX), Y6, Y6
+	VADDPS       224(CX), Y7, Y7
+	VADDPS       (CX)(SI*1), Y8, Y8
+	VADDPS       32(CX)(SI*1), Y9, Y9
+	VADDPS       64(CX)(SI*1), Y10, Y10
+	VADDPS       96(CX)(SI*1), Y11, Y11
+	VADDPS       128(CX)(SI*1), Y12, Y12
+	VADDPS       160(CX)(SI*1), Y13, Y13
+	VADDPS       192(CX)(SI*1), Y14, Y14
+	VADDPS       224(CX)(SI*1), Y15, Y15
+	ADDQ         $+256, CX
+	SUBQ         $+64, R8
+	JNZ          both
+	ADDQ         SI, CX
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y5, Y1, Y1
+	VADDPS       Y6, Y2, Y2
+	VADDPS       Y7, Y3, Y3
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VPERM2F128   $0x01, Y0, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VPERMILPS    $0x4e, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VPERMILPS    $0xb1, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	MOVQ         b+24(FP), R8
+	VPBROADCASTD (R8), Y1
+	VADDPS       Y0, Y1, Y0
+	VMOVSS       X0, (DX)
+	VADDPS       Y12, Y8, Y8
+	VADDPS       Y13, Y9, Y9
+	VADDPS       Y14, Y10, Y10
+	VADDPS       Y15, Y11, Y11
+	VADDPS       Y10, Y8, Y8
+	VADDPS       Y11, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VPERM2F128   $0x01, Y8, Y8, Y0
+	VADDPS       Y0, Y8, Y0
+	VPERMILPS    $0x4e, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VPERMILPS    $0xb1, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	MOVQ         b+24(FP), R8
+	VPBROADCASTD (R8), Y1
+	VADDPS       Y0, Y1, Y0
+	VMOVSS       X0, 4(DX)
+	ADDQ         $+8, DX
+	JMP          pair
+
+odd:
+	CMPQ DX, BX
+	JG   done
+
+single:
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -73536,43 +72134,22 @@ row:
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
 	VMOVUPS all32_0<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPS    (R8), Y9
-	VMOVUPS    32(R8), Y10
-	VADDPS     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VADDPS     Y10, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    64(R8), Y9
-	VMOVUPS    96(R8), Y10
-	VADDPS     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VADDPS     Y10, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    128(R8), Y9
-	VMOVUPS    160(R8), Y10
-	VADDPS     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VADDPS     Y10, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    192(R8), Y9
-	VMOVUPS    224(R8), Y10
-	VADDPS     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VADDPS     Y10, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VADDPS (R8), Y1, Y1
+	VADDPS 32(R8), Y2, Y2
+	VADDPS 64(R8), Y3, Y3
+	VADDPS 96(R8), Y4, Y4
+	VADDPS 128(R8), Y5, Y5
+	VADDPS 160(R8), Y6, Y6
+	VADDPS 192(R8), Y7, Y7
+	VADDPS 224(R8), Y8, Y8
+	ADDQ   $+256, R8
+	SUBQ   $+64, DI
+	CMPQ   DI, $+64
+	JGE    many
 
 rest:
 	TESTQ      DI, DI
@@ -73587,7 +72164,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73601,7 +72177,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73615,7 +72190,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73629,7 +72203,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73643,7 +72216,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73657,7 +72229,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73671,7 +72242,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -73685,7 +72255,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y11
 	VBLENDVPS  Y9, Y10, Y11, Y10
 	VADDPS     Y10, Y8, Y8
-	VMOVAPS    Y8, Y8
 	SUBQ       $+8, DI
 
 fold:
@@ -73708,11 +72277,13 @@ fold:
 	ADDQ       SI, CX
 	CMPQ       DX, BX
 	JLE        row
+
+done:
 	VZEROUPPER
 	RET
 
 // func greatestF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greatestF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -73724,71 +72295,58 @@ TEXT ·greatestF32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ff800000<>+0(SB), Y5
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPS     Y8, Y0, Y10
-	VMAXPS     Y0, Y8, Y0
-	VPAND      Y0, Y10, Y0
-	VMOVAPS    Y0, Y0
-	VMAXPS     Y9, Y1, Y8
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y8, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPS     Y8, Y2, Y10
-	VMAXPS     Y2, Y8, Y2
-	VPAND      Y2, Y10, Y2
-	VMOVAPS    Y2, Y2
-	VMAXPS     Y9, Y3, Y8
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y8, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPS     Y8, Y4, Y10
-	VMAXPS     Y4, Y8, Y4
-	VPAND      Y4, Y10, Y4
-	VMOVAPS    Y4, Y4
-	VMAXPS     Y9, Y5, Y8
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y8, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPS     Y8, Y6, Y10
-	VMAXPS     Y6, Y8, Y6
-	VPAND      Y6, Y10, Y6
-	VMOVAPS    Y6, Y6
-	VMAXPS     Y9, Y7, Y8
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y8, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        usual_many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPS  Y8, Y0, Y10
+	VMAXPS  Y0, Y8, Y0
+	VPAND   Y0, Y10, Y0
+	VMAXPS  Y9, Y1, Y8
+	VMAXPS  Y1, Y9, Y1
+	VPAND   Y1, Y8, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPS  Y8, Y2, Y10
+	VMAXPS  Y2, Y8, Y2
+	VPAND   Y2, Y10, Y2
+	VMAXPS  Y9, Y3, Y8
+	VMAXPS  Y3, Y9, Y3
+	VPAND   Y3, Y8, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPS  Y8, Y4, Y10
+	VMAXPS  Y4, Y8, Y4
+	VPAND   Y4, Y10, Y4
+	VMAXPS  Y9, Y5, Y8
+	VMAXPS  Y5, Y9, Y5
+	VPAND   Y5, Y8, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPS  Y8, Y6, Y10
+	VMAXPS  Y6, Y8, Y6
+	VPAND   Y6, Y10, Y6
+	VMAXPS  Y9, Y7, Y8
+	VMAXPS  Y7, Y9, Y7
+	VPAND   Y7, Y8, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      AX, AX
@@ -73808,7 +72366,6 @@ usual_rest:
 	VMAXPS     Y9, Y0, Y8
 	VMAXPS     Y0, Y9, Y0
 	VPAND      Y0, Y8, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73827,7 +72384,6 @@ usual_rest:
 	VMAXPS     Y9, Y1, Y8
 	VMAXPS     Y1, Y9, Y1
 	VPAND      Y1, Y8, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73846,7 +72402,6 @@ usual_rest:
 	VMAXPS     Y9, Y2, Y8
 	VMAXPS     Y2, Y9, Y2
 	VPAND      Y2, Y8, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73865,7 +72420,6 @@ usual_rest:
 	VMAXPS     Y9, Y3, Y8
 	VMAXPS     Y3, Y9, Y3
 	VPAND      Y3, Y8, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73884,7 +72438,6 @@ usual_rest:
 	VMAXPS     Y9, Y4, Y8
 	VMAXPS     Y4, Y9, Y4
 	VPAND      Y4, Y8, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73903,7 +72456,6 @@ usual_rest:
 	VMAXPS     Y9, Y5, Y8
 	VMAXPS     Y5, Y9, Y5
 	VPAND      Y5, Y8, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73922,7 +72474,6 @@ usual_rest:
 	VMAXPS     Y9, Y6, Y8
 	VMAXPS     Y6, Y9, Y6
 	VPAND      Y6, Y8, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -73941,7 +72492,6 @@ usual_rest:
 	VMAXPS     Y9, Y7, Y8
 	VMAXPS     Y7, Y9, Y7
 	VPAND      Y7, Y8, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 usual_fold:
@@ -73993,83 +72543,70 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y5
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VCMPPS     $0x03, Y8, Y0, Y10
-	VADDPS     Y8, Y0, Y11
-	VMAXPS     Y8, Y0, Y12
-	VMAXPS     Y0, Y8, Y0
-	VPAND      Y0, Y12, Y0
-	VBLENDVPS  Y10, Y11, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VCMPPS     $0x03, Y9, Y1, Y8
-	VADDPS     Y9, Y1, Y10
-	VMAXPS     Y9, Y1, Y11
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y11, Y1
-	VBLENDVPS  Y8, Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VCMPPS     $0x03, Y8, Y2, Y10
-	VADDPS     Y8, Y2, Y11
-	VMAXPS     Y8, Y2, Y12
-	VMAXPS     Y2, Y8, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y9, Y3, Y8
-	VADDPS     Y9, Y3, Y10
-	VMAXPS     Y9, Y3, Y11
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y11, Y3
-	VBLENDVPS  Y8, Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VCMPPS     $0x03, Y8, Y4, Y10
-	VADDPS     Y8, Y4, Y11
-	VMAXPS     Y8, Y4, Y12
-	VMAXPS     Y4, Y8, Y4
-	VPAND      Y4, Y12, Y4
-	VBLENDVPS  Y10, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y9, Y5, Y8
-	VADDPS     Y9, Y5, Y10
-	VMAXPS     Y9, Y5, Y11
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y11, Y5
-	VBLENDVPS  Y8, Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VCMPPS     $0x03, Y8, Y6, Y10
-	VADDPS     Y8, Y6, Y11
-	VMAXPS     Y8, Y6, Y12
-	VMAXPS     Y6, Y8, Y6
-	VPAND      Y6, Y12, Y6
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y9, Y7, Y8
-	VADDPS     Y9, Y7, Y10
-	VMAXPS     Y9, Y7, Y11
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y11, Y7
-	VBLENDVPS  Y8, Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS   (CX), Y8
+	VMOVUPS   32(CX), Y9
+	VCMPPS    $0x03, Y8, Y0, Y10
+	VADDPS    Y8, Y0, Y11
+	VMAXPS    Y8, Y0, Y12
+	VMAXPS    Y0, Y8, Y0
+	VPAND     Y0, Y12, Y0
+	VBLENDVPS Y10, Y11, Y0, Y0
+	VCMPPS    $0x03, Y9, Y1, Y8
+	VADDPS    Y9, Y1, Y10
+	VMAXPS    Y9, Y1, Y11
+	VMAXPS    Y1, Y9, Y1
+	VPAND     Y1, Y11, Y1
+	VBLENDVPS Y8, Y10, Y1, Y1
+	VMOVUPS   64(CX), Y8
+	VMOVUPS   96(CX), Y9
+	VCMPPS    $0x03, Y8, Y2, Y10
+	VADDPS    Y8, Y2, Y11
+	VMAXPS    Y8, Y2, Y12
+	VMAXPS    Y2, Y8, Y2
+	VPAND     Y2, Y12, Y2
+	VBLENDVPS Y10, Y11, Y2, Y2
+	VCMPPS    $0x03, Y9, Y3, Y8
+	VADDPS    Y9, Y3, Y10
+	VMAXPS    Y9, Y3, Y11
+	VMAXPS    Y3, Y9, Y3
+	VPAND     Y3, Y11, Y3
+	VBLENDVPS Y8, Y10, Y3, Y3
+	VMOVUPS   128(CX), Y8
+	VMOVUPS   160(CX), Y9
+	VCMPPS    $0x03, Y8, Y4, Y10
+	VADDPS    Y8, Y4, Y11
+	VMAXPS    Y8, Y4, Y12
+	VMAXPS    Y4, Y8, Y4
+	VPAND     Y4, Y12, Y4
+	VBLENDVPS Y10, Y11, Y4, Y4
+	VCMPPS    $0x03, Y9, Y5, Y8
+	VADDPS    Y9, Y5, Y10
+	VMAXPS    Y9, Y5, Y11
+	VMAXPS    Y5, Y9, Y5
+	VPAND     Y5, Y11, Y5
+	VBLENDVPS Y8, Y10, Y5, Y5
+	VMOVUPS   192(CX), Y8
+	VMOVUPS   224(CX), Y9
+	VCMPPS    $0x03, Y8, Y6, Y10
+	VADDPS    Y8, Y6, Y11
+	VMAXPS    Y8, Y6, Y12
+	VMAXPS    Y6, Y8, Y6
+	VPAND     Y6, Y12, Y6
+	VBLENDVPS Y10, Y11, Y6, Y6
+	VCMPPS    $0x03, Y9, Y7, Y8
+	VADDPS    Y9, Y7, Y10
+	VMAXPS    Y9, Y7, Y11
+	VMAXPS    Y7, Y9, Y7
+	VPAND     Y7, Y11, Y7
+	VBLENDVPS Y8, Y10, Y7, Y7
+	ADDQ      $+256, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	TESTQ      AX, AX
@@ -74089,7 +72626,6 @@ rest:
 	VMAXPS     Y0, Y9, Y0
 	VPAND      Y0, Y11, Y0
 	VBLENDVPS  Y8, Y10, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74108,7 +72644,6 @@ rest:
 	VMAXPS     Y1, Y9, Y1
 	VPAND      Y1, Y11, Y1
 	VBLENDVPS  Y8, Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74127,7 +72662,6 @@ rest:
 	VMAXPS     Y2, Y9, Y2
 	VPAND      Y2, Y11, Y2
 	VBLENDVPS  Y8, Y10, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74146,7 +72680,6 @@ rest:
 	VMAXPS     Y3, Y9, Y3
 	VPAND      Y3, Y11, Y3
 	VBLENDVPS  Y8, Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74165,7 +72698,6 @@ rest:
 	VMAXPS     Y4, Y9, Y4
 	VPAND      Y4, Y11, Y4
 	VBLENDVPS  Y8, Y10, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74184,7 +72716,6 @@ rest:
 	VMAXPS     Y5, Y9, Y5
 	VPAND      Y5, Y11, Y5
 	VBLENDVPS  Y8, Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74203,7 +72734,6 @@ rest:
 	VMAXPS     Y6, Y9, Y6
 	VPAND      Y6, Y11, Y6
 	VBLENDVPS  Y8, Y10, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -74222,7 +72752,6 @@ rest:
 	VMAXPS     Y7, Y9, Y7
 	VPAND      Y7, Y11, Y7
 	VBLENDVPS  Y8, Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -74297,16 +72826,16 @@ done:
 	RET
 
 // func greatestRowsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greatestRowsF32AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x02, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -74319,71 +72848,58 @@ row:
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
 	VMOVUPS all32_ff800000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPS    (R8), Y9
-	VMOVUPS    32(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y9, Y1, Y11
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y11, Y1
-	VMOVAPS    Y1, Y1
-	VMAXPS     Y10, Y2, Y9
-	VMAXPS     Y2, Y10, Y2
-	VPAND      Y2, Y9, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    64(R8), Y9
-	VMOVUPS    96(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y9, Y3, Y11
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y11, Y3
-	VMOVAPS    Y3, Y3
-	VMAXPS     Y10, Y4, Y9
-	VMAXPS     Y4, Y10, Y4
-	VPAND      Y4, Y9, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    128(R8), Y9
-	VMOVUPS    160(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y9, Y5, Y11
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y11, Y5
-	VMOVAPS    Y5, Y5
-	VMAXPS     Y10, Y6, Y9
-	VMAXPS     Y6, Y10, Y6
-	VPAND      Y6, Y9, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    192(R8), Y9
-	VMOVUPS    224(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPS     Y9, Y7, Y11
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y11, Y7
-	VMOVAPS    Y7, Y7
-	VMAXPS     Y10, Y8, Y9
-	VMAXPS     Y8, Y10, Y8
-	VPAND      Y8, Y9, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        usual_many
+	VMOVUPS (R8), Y9
+	VMOVUPS 32(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPS  Y9, Y1, Y11
+	VMAXPS  Y1, Y9, Y1
+	VPAND   Y1, Y11, Y1
+	VMAXPS  Y10, Y2, Y9
+	VMAXPS  Y2, Y10, Y2
+	VPAND   Y2, Y9, Y2
+	VMOVUPS 64(R8), Y9
+	VMOVUPS 96(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPS  Y9, Y3, Y11
+	VMAXPS  Y3, Y9, Y3
+	VPAND   Y3, Y11, Y3
+	VMAXPS  Y10, Y4, Y9
+	VMAXPS  Y4, Y10, Y4
+	VPAND   Y4, Y9, Y4
+	VMOVUPS 128(R8), Y9
+	VMOVUPS 160(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPS  Y9, Y5, Y11
+	VMAXPS  Y5, Y9, Y5
+	VPAND   Y5, Y11, Y5
+	VMAXPS  Y10, Y6, Y9
+	VMAXPS  Y6, Y10, Y6
+	VPAND   Y6, Y9, Y6
+	VMOVUPS 192(R8), Y9
+	VMOVUPS 224(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPS  Y9, Y7, Y11
+	VMAXPS  Y7, Y9, Y7
+	VPAND   Y7, Y11, Y7
+	VMAXPS  Y10, Y8, Y9
+	VMAXPS  Y8, Y10, Y8
+	VPAND   Y8, Y9, Y8
+	ADDQ    $+256, R8
+	SUBQ    $+64, DI
+	CMPQ    DI, $+64
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      DI, DI
@@ -74403,7 +72919,6 @@ usual_rest:
 	VMAXPS     Y10, Y1, Y9
 	VMAXPS     Y1, Y10, Y1
 	VPAND      Y1, Y9, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74422,7 +72937,6 @@ usual_rest:
 	VMAXPS     Y10, Y2, Y9
 	VMAXPS     Y2, Y10, Y2
 	VPAND      Y2, Y9, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74441,7 +72955,6 @@ usual_rest:
 	VMAXPS     Y10, Y3, Y9
 	VMAXPS     Y3, Y10, Y3
 	VPAND      Y3, Y9, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74460,7 +72973,6 @@ usual_rest:
 	VMAXPS     Y10, Y4, Y9
 	VMAXPS     Y4, Y10, Y4
 	VPAND      Y4, Y9, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74479,7 +72991,6 @@ usual_rest:
 	VMAXPS     Y10, Y5, Y9
 	VMAXPS     Y5, Y10, Y5
 	VPAND      Y5, Y9, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74498,7 +73009,6 @@ usual_rest:
 	VMAXPS     Y10, Y6, Y9
 	VMAXPS     Y6, Y10, Y6
 	VPAND      Y6, Y9, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74517,7 +73027,6 @@ usual_rest:
 	VMAXPS     Y10, Y7, Y9
 	VMAXPS     Y7, Y10, Y7
 	VPAND      Y7, Y9, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -74536,7 +73045,6 @@ usual_rest:
 	VMAXPS     Y10, Y8, Y9
 	VMAXPS     Y8, Y10, Y8
 	VPAND      Y8, Y9, Y8
-	VMOVAPS    Y8, Y8
 	SUBQ       $+8, DI
 
 usual_fold:
@@ -74597,83 +73105,70 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
 	VMOVUPS all32_ff800000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPS    (R8), Y9
-	VMOVUPS    32(R8), Y10
-	VCMPPS     $0x03, Y9, Y1, Y11
-	VADDPS     Y9, Y1, Y12
-	VMAXPS     Y9, Y1, Y13
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y13, Y1
-	VBLENDVPS  Y11, Y12, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y10, Y2, Y9
-	VADDPS     Y10, Y2, Y11
-	VMAXPS     Y10, Y2, Y12
-	VMAXPS     Y2, Y10, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPS  Y9, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    64(R8), Y9
-	VMOVUPS    96(R8), Y10
-	VCMPPS     $0x03, Y9, Y3, Y11
-	VADDPS     Y9, Y3, Y12
-	VMAXPS     Y9, Y3, Y13
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y13, Y3
-	VBLENDVPS  Y11, Y12, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y10, Y4, Y9
-	VADDPS     Y10, Y4, Y11
-	VMAXPS     Y10, Y4, Y12
-	VMAXPS     Y4, Y10, Y4
-	VPAND      Y4, Y12, Y4
-	VBLENDVPS  Y9, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    128(R8), Y9
-	VMOVUPS    160(R8), Y10
-	VCMPPS     $0x03, Y9, Y5, Y11
-	VADDPS     Y9, Y5, Y12
-	VMAXPS     Y9, Y5, Y13
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y13, Y5
-	VBLENDVPS  Y11, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCMPPS     $0x03, Y10, Y6, Y9
-	VADDPS     Y10, Y6, Y11
-	VMAXPS     Y10, Y6, Y12
-	VMAXPS     Y6, Y10, Y6
-	VPAND      Y6, Y12, Y6
-	VBLENDVPS  Y9, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    192(R8), Y9
-	VMOVUPS    224(R8), Y10
-	VCMPPS     $0x03, Y9, Y7, Y11
-	VADDPS     Y9, Y7, Y12
-	VMAXPS     Y9, Y7, Y13
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y13, Y7
-	VBLENDVPS  Y11, Y12, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y10, Y8, Y9
-	VADDPS     Y10, Y8, Y11
-	VMAXPS     Y10, Y8, Y12
-	VMAXPS     Y8, Y10, Y8
-	VPAND      Y8, Y12, Y8
-	VBLENDVPS  Y9, Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VMOVUPS   (R8), Y9
+	VMOVUPS   32(R8), Y10
+	VCMPPS    $0x03, Y9, Y1, Y11
+	VADDPS    Y9, Y1, Y12
+	VMAXPS    Y9, Y1, Y13
+	VMAXPS    Y1, Y9, Y1
+	VPAND     Y1, Y13, Y1
+	VBLENDVPS Y11, Y12, Y1, Y1
+	VCMPPS    $0x03, Y10, Y2, Y9
+	VADDPS    Y10, Y2, Y11
+	VMAXPS    Y10, Y2, Y12
+	VMAXPS    Y2, Y10, Y2
+	VPAND     Y2, Y12, Y2
+	VBLENDVPS Y9, Y11, Y2, Y2
+	VMOVUPS   64(R8), Y9
+	VMOVUPS   96(R8), Y10
+	VCMPPS    $0x03, Y9, Y3, Y11
+	VADDPS    Y9, Y3, Y12
+	VMAXPS    Y9, Y3, Y13
+	VMAXPS    Y3, Y9, Y3
+	VPAND     Y3, Y13, Y3
+	VBLENDVPS Y11, Y12, Y3, Y3
+	VCMPPS    $0x03, Y10, Y4, Y9
+	VADDPS    Y10, Y4, Y11
+	VMAXPS    Y10, Y4, Y12
+	VMAXPS    Y4, Y10, Y4
+	VPAND     Y4, Y12, Y4
+	VBLENDVPS Y9, Y11, Y4, Y4
+	VMOVUPS   128(R8), Y9
+	VMOVUPS   160(R8), Y10
+	VCMPPS    $0x03, Y9, Y5, Y11
+	VADDPS    Y9, Y5, Y12
+	VMAXPS    Y9, Y5, Y13
+	VMAXPS    Y5, Y9, Y5
+	VPAND     Y5, Y13, Y5
+	VBLENDVPS Y11, Y12, Y5, Y5
+	VCMPPS    $0x03, Y10, Y6, Y9
+	VADDPS    Y10, Y6, Y11
+	VMAXPS    Y10, Y6, Y12
+	VMAXPS    Y6, Y10, Y6
+	VPAND     Y6, Y12, Y6
+	VBLENDVPS Y9, Y11, Y6, Y6
+	VMOVUPS   192(R8), Y9
+	VMOVUPS   224(R8), Y10
+	VCMPPS    $0x03, Y9, Y7, Y11
+	VADDPS    Y9, Y7, Y12
+	VMAXPS    Y9, Y7, Y13
+	VMAXPS    Y7, Y9, Y7
+	VPAND     Y7, Y13, Y7
+	VBLENDVPS Y11, Y12, Y7, Y7
+	VCMPPS    $0x03, Y10, Y8, Y9
+	VADDPS    Y10, Y8, Y11
+	VMAXPS    Y10, Y8, Y12
+	VMAXPS    Y8, Y10, Y8
+	VPAND     Y8, Y12, Y8
+	VBLENDVPS Y9, Y11, Y8, Y8
+	ADDQ      $+256, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	TESTQ      DI, DI
@@ -74693,7 +73188,6 @@ rest:
 	VMAXPS     Y1, Y10, Y1
 	VPAND      Y1, Y12, Y1
 	VBLENDVPS  Y9, Y11, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74712,7 +73206,6 @@ rest:
 	VMAXPS     Y2, Y10, Y2
 	VPAND      Y2, Y12, Y2
 	VBLENDVPS  Y9, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74731,7 +73224,6 @@ rest:
 	VMAXPS     Y3, Y10, Y3
 	VPAND      Y3, Y12, Y3
 	VBLENDVPS  Y9, Y11, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74750,7 +73242,6 @@ rest:
 	VMAXPS     Y4, Y10, Y4
 	VPAND      Y4, Y12, Y4
 	VBLENDVPS  Y9, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74769,7 +73260,6 @@ rest:
 	VMAXPS     Y5, Y10, Y5
 	VPAND      Y5, Y12, Y5
 	VBLENDVPS  Y9, Y11, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74788,7 +73278,6 @@ rest:
 	VMAXPS     Y6, Y10, Y6
 	VPAND      Y6, Y12, Y6
 	VBLENDVPS  Y9, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74807,7 +73296,6 @@ rest:
 	VMAXPS     Y7, Y10, Y7
 	VPAND      Y7, Y12, Y7
 	VBLENDVPS  Y9, Y11, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -74826,7 +73314,6 @@ rest:
 	VMAXPS     Y8, Y10, Y8
 	VPAND      Y8, Y12, Y8
 	VBLENDVPS  Y9, Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
 	SUBQ       $+8, DI
 
 fold:
@@ -74910,7 +73397,7 @@ done:
 	RET
 
 // func leastF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·leastF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -74922,71 +73409,58 @@ TEXT ·leastF32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_7f800000<>+0(SB), Y5
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPS     Y8, Y0, Y10
-	VMINPS     Y0, Y8, Y0
-	VPOR       Y0, Y10, Y0
-	VMOVAPS    Y0, Y0
-	VMINPS     Y9, Y1, Y8
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y8, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPS     Y8, Y2, Y10
-	VMINPS     Y2, Y8, Y2
-	VPOR       Y2, Y10, Y2
-	VMOVAPS    Y2, Y2
-	VMINPS     Y9, Y3, Y8
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y8, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPS     Y8, Y4, Y10
-	VMINPS     Y4, Y8, Y4
-	VPOR       Y4, Y10, Y4
-	VMOVAPS    Y4, Y4
-	VMINPS     Y9, Y5, Y8
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y8, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPS     Y8, Y6, Y10
-	VMINPS     Y6, Y8, Y6
-	VPOR       Y6, Y10, Y6
-	VMOVAPS    Y6, Y6
-	VMINPS     Y9, Y7, Y8
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y8, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        usual_many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPS  Y8, Y0, Y10
+	VMINPS  Y0, Y8, Y0
+	VPOR    Y0, Y10, Y0
+	VMINPS  Y9, Y1, Y8
+	VMINPS  Y1, Y9, Y1
+	VPOR    Y1, Y8, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPS  Y8, Y2, Y10
+	VMINPS  Y2, Y8, Y2
+	VPOR    Y2, Y10, Y2
+	VMINPS  Y9, Y3, Y8
+	VMINPS  Y3, Y9, Y3
+	VPOR    Y3, Y8, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPS  Y8, Y4, Y10
+	VMINPS  Y4, Y8, Y4
+	VPOR    Y4, Y10, Y4
+	VMINPS  Y9, Y5, Y8
+	VMINPS  Y5, Y9, Y5
+	VPOR    Y5, Y8, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VCMPPS  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPS  Y8, Y6, Y10
+	VMINPS  Y6, Y8, Y6
+	VPOR    Y6, Y10, Y6
+	VMINPS  Y9, Y7, Y8
+	VMINPS  Y7, Y9, Y7
+	VPOR    Y7, Y8, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      AX, AX
@@ -75006,7 +73480,6 @@ usual_rest:
 	VMINPS     Y9, Y0, Y8
 	VMINPS     Y0, Y9, Y0
 	VPOR       Y0, Y8, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75025,7 +73498,6 @@ usual_rest:
 	VMINPS     Y9, Y1, Y8
 	VMINPS     Y1, Y9, Y1
 	VPOR       Y1, Y8, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75044,7 +73516,6 @@ usual_rest:
 	VMINPS     Y9, Y2, Y8
 	VMINPS     Y2, Y9, Y2
 	VPOR       Y2, Y8, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75063,7 +73534,6 @@ usual_rest:
 	VMINPS     Y9, Y3, Y8
 	VMINPS     Y3, Y9, Y3
 	VPOR       Y3, Y8, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75082,7 +73552,6 @@ usual_rest:
 	VMINPS     Y9, Y4, Y8
 	VMINPS     Y4, Y9, Y4
 	VPOR       Y4, Y8, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75101,7 +73570,6 @@ usual_rest:
 	VMINPS     Y9, Y5, Y8
 	VMINPS     Y5, Y9, Y5
 	VPOR       Y5, Y8, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75120,7 +73588,6 @@ usual_rest:
 	VMINPS     Y9, Y6, Y8
 	VMINPS     Y6, Y9, Y6
 	VPOR       Y6, Y8, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -75139,7 +73606,6 @@ usual_rest:
 	VMINPS     Y9, Y7, Y8
 	VMINPS     Y7, Y9, Y7
 	VPOR       Y7, Y8, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 usual_fold:
@@ -75191,83 +73657,70 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y5
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VCMPPS     $0x03, Y8, Y0, Y10
-	VADDPS     Y8, Y0, Y11
-	VMINPS     Y8, Y0, Y12
-	VMINPS     Y0, Y8, Y0
-	VPOR       Y0, Y12, Y0
-	VBLENDVPS  Y10, Y11, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VCMPPS     $0x03, Y9, Y1, Y8
-	VADDPS     Y9, Y1, Y10
-	VMINPS     Y9, Y1, Y11
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y11, Y1
-	VBLENDVPS  Y8, Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VCMPPS     $0x03, Y8, Y2, Y10
-	VADDPS     Y8, Y2, Y11
-	VMINPS     Y8, Y2, Y12
-	VMINPS     Y2, Y8, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y9, Y3, Y8
-	VADDPS     Y9, Y3, Y10
-	VMINPS     Y9, Y3, Y11
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y11, Y3
-	VBLENDVPS  Y8, Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VCMPPS     $0x03, Y8, Y4, Y10
-	VADDPS     Y8, Y4, Y11
-	VMINPS     Y8, Y4, Y12
-	VMINPS     Y4, Y8, Y4
-	VPOR       Y4, Y12, Y4
-	VBLENDVPS  Y10, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y9, Y5, Y8
-	VADDPS     Y9, Y5, Y10
-	VMINPS     Y9, Y5, Y11
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y11, Y5
-	VBLENDVPS  Y8, Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VCMPPS     $0x03, Y8, Y6, Y10
-	VADDPS     Y8, Y6, Y11
-	VMINPS     Y8, Y6, Y12
-	VMINPS     Y6, Y8, Y6
-	VPOR       Y6, Y12, Y6
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y9, Y7, Y8
-	VADDPS     Y9, Y7, Y10
-	VMINPS     Y9, Y7, Y11
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y11, Y7
-	VBLENDVPS  Y8, Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS   (CX), Y8
+	VMOVUPS   32(CX), Y9
+	VCMPPS    $0x03, Y8, Y0, Y10
+	VADDPS    Y8, Y0, Y11
+	VMINPS    Y8, Y0, Y12
+	VMINPS    Y0, Y8, Y0
+	VPOR      Y0, Y12, Y0
+	VBLENDVPS Y10, Y11, Y0, Y0
+	VCMPPS    $0x03, Y9, Y1, Y8
+	VADDPS    Y9, Y1, Y10
+	VMINPS    Y9, Y1, Y11
+	VMINPS    Y1, Y9, Y1
+	VPOR      Y1, Y11, Y1
+	VBLENDVPS Y8, Y10, Y1, Y1
+	VMOVUPS   64(CX), Y8
+	VMOVUPS   96(CX), Y9
+	VCMPPS    $0x03, Y8, Y2, Y10
+	VADDPS    Y8, Y2, Y11
+	VMINPS    Y8, Y2, Y12
+	VMINPS    Y2, Y8, Y2
+	VPOR      Y2, Y12, Y2
+	VBLENDVPS Y10, Y11, Y2, Y2
+	VCMPPS    $0x03, Y9, Y3, Y8
+	VADDPS    Y9, Y3, Y10
+	VMINPS    Y9, Y3, Y11
+	VMINPS    Y3, Y9, Y3
+	VPOR      Y3, Y11, Y3
+	VBLENDVPS Y8, Y10, Y3, Y3
+	VMOVUPS   128(CX), Y8
+	VMOVUPS   160(CX), Y9
+	VCMPPS    $0x03, Y8, Y4, Y10
+	VADDPS    Y8, Y4, Y11
+	VMINPS    Y8, Y4, Y12
+	VMINPS    Y4, Y8, Y4
+	VPOR      Y4, Y12, Y4
+	VBLENDVPS Y10, Y11, Y4, Y4
+	VCMPPS    $0x03, Y9, Y5, Y8
+	VADDPS    Y9, Y5, Y10
+	VMINPS    Y9, Y5, Y11
+	VMINPS    Y5, Y9, Y5
+	VPOR      Y5, Y11, Y5
+	VBLENDVPS Y8, Y10, Y5, Y5
+	VMOVUPS   192(CX), Y8
+	VMOVUPS   224(CX), Y9
+	VCMPPS    $0x03, Y8, Y6, Y10
+	VADDPS    Y8, Y6, Y11
+	VMINPS    Y8, Y6, Y12
+	VMINPS    Y6, Y8, Y6
+	VPOR      Y6, Y12, Y6
+	VBLENDVPS Y10, Y11, Y6, Y6
+	VCMPPS    $0x03, Y9, Y7, Y8
+	VADDPS    Y9, Y7, Y10
+	VMINPS    Y9, Y7, Y11
+	VMINPS    Y7, Y9, Y7
+	VPOR      Y7, Y11, Y7
+	VBLENDVPS Y8, Y10, Y7, Y7
+	ADDQ      $+256, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	TESTQ      AX, AX
@@ -75287,7 +73740,6 @@ rest:
 	VMINPS     Y0, Y9, Y0
 	VPOR       Y0, Y11, Y0
 	VBLENDVPS  Y8, Y10, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75306,7 +73758,6 @@ rest:
 	VMINPS     Y1, Y9, Y1
 	VPOR       Y1, Y11, Y1
 	VBLENDVPS  Y8, Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75325,7 +73776,6 @@ rest:
 	VMINPS     Y2, Y9, Y2
 	VPOR       Y2, Y11, Y2
 	VBLENDVPS  Y8, Y10, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75344,7 +73794,6 @@ rest:
 	VMINPS     Y3, Y9, Y3
 	VPOR       Y3, Y11, Y3
 	VBLENDVPS  Y8, Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75363,7 +73812,6 @@ rest:
 	VMINPS     Y4, Y9, Y4
 	VPOR       Y4, Y11, Y4
 	VBLENDVPS  Y8, Y10, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75382,7 +73830,6 @@ rest:
 	VMINPS     Y5, Y9, Y5
 	VPOR       Y5, Y11, Y5
 	VBLENDVPS  Y8, Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75401,7 +73848,6 @@ rest:
 	VMINPS     Y6, Y9, Y6
 	VPOR       Y6, Y11, Y6
 	VBLENDVPS  Y8, Y10, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -75420,7 +73866,6 @@ rest:
 	VMINPS     Y7, Y9, Y7
 	VPOR       Y7, Y11, Y7
 	VBLENDVPS  Y8, Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -75495,16 +73940,16 @@ done:
 	RET
 
 // func leastRowsF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·leastRowsF32AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x02, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x02, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -75517,71 +73962,58 @@ row:
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
 	VMOVUPS all32_7f800000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPS    (R8), Y9
-	VMOVUPS    32(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y9, Y1, Y11
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y11, Y1
-	VMOVAPS    Y1, Y1
-	VMINPS     Y10, Y2, Y9
-	VMINPS     Y2, Y10, Y2
-	VPOR       Y2, Y9, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    64(R8), Y9
-	VMOVUPS    96(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y9, Y3, Y11
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y11, Y3
-	VMOVAPS    Y3, Y3
-	VMINPS     Y10, Y4, Y9
-	VMINPS     Y4, Y10, Y4
-	VPOR       Y4, Y9, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    128(R8), Y9
-	VMOVUPS    160(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y9, Y5, Y11
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y11, Y5
-	VMOVAPS    Y5, Y5
-	VMINPS     Y10, Y6, Y9
-	VMINPS     Y6, Y10, Y6
-	VPOR       Y6, Y9, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    192(R8), Y9
-	VMOVUPS    224(R8), Y10
-	VCMPPS     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPS     Y9, Y7, Y11
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y11, Y7
-	VMOVAPS    Y7, Y7
-	VMINPS     Y10, Y8, Y9
-	VMINPS     Y8, Y10, Y8
-	VPOR       Y8, Y9, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        usual_many
+	VMOVUPS (R8), Y9
+	VMOVUPS 32(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPS  Y9, Y1, Y11
+	VMINPS  Y1, Y9, Y1
+	VPOR    Y1, Y11, Y1
+	VMINPS  Y10, Y2, Y9
+	VMINPS  Y2, Y10, Y2
+	VPOR    Y2, Y9, Y2
+	VMOVUPS 64(R8), Y9
+	VMOVUPS 96(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPS  Y9, Y3, Y11
+	VMINPS  Y3, Y9, Y3
+	VPOR    Y3, Y11, Y3
+	VMINPS  Y10, Y4, Y9
+	VMINPS  Y4, Y10, Y4
+	VPOR    Y4, Y9, Y4
+	VMOVUPS 128(R8), Y9
+	VMOVUPS 160(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPS  Y9, Y5, Y11
+	VMINPS  Y5, Y9, Y5
+	VPOR    Y5, Y11, Y5
+	VMINPS  Y10, Y6, Y9
+	VMINPS  Y6, Y10, Y6
+	VPOR    Y6, Y9, Y6
+	VMOVUPS 192(R8), Y9
+	VMOVUPS 224(R8), Y10
+	VCMPPS  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPS  Y9, Y7, Y11
+	VMINPS  Y7, Y9, Y7
+	VPOR    Y7, Y11, Y7
+	VMINPS  Y10, Y8, Y9
+	VMINPS  Y8, Y10, Y8
+	VPOR    Y8, Y9, Y8
+	ADDQ    $+256, R8
+	SUBQ    $+64, DI
+	CMPQ    DI, $+64
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      DI, DI
@@ -75601,7 +74033,6 @@ usual_rest:
 	VMINPS     Y10, Y1, Y9
 	VMINPS     Y1, Y10, Y1
 	VPOR       Y1, Y9, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75620,7 +74051,6 @@ usual_rest:
 	VMINPS     Y10, Y2, Y9
 	VMINPS     Y2, Y10, Y2
 	VPOR       Y2, Y9, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75639,7 +74069,6 @@ usual_rest:
 	VMINPS     Y10, Y3, Y9
 	VMINPS     Y3, Y10, Y3
 	VPOR       Y3, Y9, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75658,7 +74087,6 @@ usual_rest:
 	VMINPS     Y10, Y4, Y9
 	VMINPS     Y4, Y10, Y4
 	VPOR       Y4, Y9, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75677,7 +74105,6 @@ usual_rest:
 	VMINPS     Y10, Y5, Y9
 	VMINPS     Y5, Y10, Y5
 	VPOR       Y5, Y9, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75696,7 +74123,6 @@ usual_rest:
 	VMINPS     Y10, Y6, Y9
 	VMINPS     Y6, Y10, Y6
 	VPOR       Y6, Y9, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75715,7 +74141,6 @@ usual_rest:
 	VMINPS     Y10, Y7, Y9
 	VMINPS     Y7, Y10, Y7
 	VPOR       Y7, Y9, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -75734,7 +74159,6 @@ usual_rest:
 	VMINPS     Y10, Y8, Y9
 	VMINPS     Y8, Y10, Y8
 	VPOR       Y8, Y9, Y8
-	VMOVAPS    Y8, Y8
 	SUBQ       $+8, DI
 
 usual_fold:
@@ -75795,83 +74219,70 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
 	VMOVUPS all32_7f800000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPS    (R8), Y9
-	VMOVUPS    32(R8), Y10
-	VCMPPS     $0x03, Y9, Y1, Y11
-	VADDPS     Y9, Y1, Y12
-	VMINPS     Y9, Y1, Y13
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y13, Y1
-	VBLENDVPS  Y11, Y12, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y10, Y2, Y9
-	VADDPS     Y10, Y2, Y11
-	VMINPS     Y10, Y2, Y12
-	VMINPS     Y2, Y10, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPS  Y9, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    64(R8), Y9
-	VMOVUPS    96(R8), Y10
-	VCMPPS     $0x03, Y9, Y3, Y11
-	VADDPS     Y9, Y3, Y12
-	VMINPS     Y9, Y3, Y13
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y13, Y3
-	VBLENDVPS  Y11, Y12, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y10, Y4, Y9
-	VADDPS     Y10, Y4, Y11
-	VMINPS     Y10, Y4, Y12
-	VMINPS     Y4, Y10, Y4
-	VPOR       Y4, Y12, Y4
-	VBLENDVPS  Y9, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    128(R8), Y9
-	VMOVUPS    160(R8), Y10
-	VCMPPS     $0x03, Y9, Y5, Y11
-	VADDPS     Y9, Y5, Y12
-	VMINPS     Y9, Y5, Y13
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y13, Y5
-	VBLENDVPS  Y11, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCMPPS     $0x03, Y10, Y6, Y9
-	VADDPS     Y10, Y6, Y11
-	VMINPS     Y10, Y6, Y12
-	VMINPS     Y6, Y10, Y6
-	VPOR       Y6, Y12, Y6
-	VBLENDVPS  Y9, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    192(R8), Y9
-	VMOVUPS    224(R8), Y10
-	VCMPPS     $0x03, Y9, Y7, Y11
-	VADDPS     Y9, Y7, Y12
-	VMINPS     Y9, Y7, Y13
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y13, Y7
-	VBLENDVPS  Y11, Y12, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y10, Y8, Y9
-	VADDPS     Y10, Y8, Y11
-	VMINPS     Y10, Y8, Y12
-	VMINPS     Y8, Y10, Y8
-	VPOR       Y8, Y12, Y8
-	VBLENDVPS  Y9, Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VMOVUPS   (R8), Y9
+	VMOVUPS   32(R8), Y10
+	VCMPPS    $0x03, Y9, Y1, Y11
+	VADDPS    Y9, Y1, Y12
+	VMINPS    Y9, Y1, Y13
+	VMINPS    Y1, Y9, Y1
+	VPOR      Y1, Y13, Y1
+	VBLENDVPS Y11, Y12, Y1, Y1
+	VCMPPS    $0x03, Y10, Y2, Y9
+	VADDPS    Y10, Y2, Y11
+	VMINPS    Y10, Y2, Y12
+	VMINPS    Y2, Y10, Y2
+	VPOR      Y2, Y12, Y2
+	VBLENDVPS Y9, Y11, Y2, Y2
+	VMOVUPS   64(R8), Y9
+	VMOVUPS   96(R8), Y10
+	VCMPPS    $0x03, Y9, Y3, Y11
+	VADDPS    Y9, Y3, Y12
+	VMINPS    Y9, Y3, Y13
+	VMINPS    Y3, Y9, Y3
+	VPOR      Y3, Y13, Y3
+	VBLENDVPS Y11, Y12, Y3, Y3
+	VCMPPS    $0x03, Y10, Y4, Y9
+	VADDPS    Y10, Y4, Y11
+	VMINPS    Y10, Y4, Y12
+	VMINPS    Y4, Y10, Y4
+	VPOR      Y4, Y12, Y4
+	VBLENDVPS Y9, Y11, Y4, Y4
+	VMOVUPS   128(R8), Y9
+	VMOVUPS   160(R8), Y10
+	VCMPPS    $0x03, Y9, Y5, Y11
+	VADDPS    Y9, Y5, Y12
+	VMINPS    Y9, Y5, Y13
+	VMINPS    Y5, Y9, Y5
+	VPOR      Y5, Y13, Y5
+	VBLENDVPS Y11, Y12, Y5, Y5
+	VCMPPS    $0x03, Y10, Y6, Y9
+	VADDPS    Y10, Y6, Y11
+	VMINPS    Y10, Y6, Y12
+	VMINPS    Y6, Y10, Y6
+	VPOR      Y6, Y12, Y6
+	VBLENDVPS Y9, Y11, Y6, Y6
+	VMOVUPS   192(R8), Y9
+	VMOVUPS   224(R8), Y10
+	VCMPPS    $0x03, Y9, Y7, Y11
+	VADDPS    Y9, Y7, Y12
+	VMINPS    Y9, Y7, Y13
+	VMINPS    Y7, Y9, Y7
+	VPOR      Y7, Y13, Y7
+	VBLENDVPS Y11, Y12, Y7, Y7
+	VCMPPS    $0x03, Y10, Y8, Y9
+	VADDPS    Y10, Y8, Y11
+	VMINPS    Y10, Y8, Y12
+	VMINPS    Y8, Y10, Y8
+	VPOR      Y8, Y12, Y8
+	VBLENDVPS Y9, Y11, Y8, Y8
+	ADDQ      $+256, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	TESTQ      DI, DI
@@ -75891,7 +74302,6 @@ rest:
 	VMINPS     Y1, Y10, Y1
 	VPOR       Y1, Y12, Y1
 	VBLENDVPS  Y9, Y11, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -75910,7 +74320,6 @@ rest:
 	VMINPS     Y2, Y10, Y2
 	VPOR       Y2, Y12, Y2
 	VBLENDVPS  Y9, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -75929,7 +74338,6 @@ rest:
 	VMINPS     Y3, Y10, Y3
 	VPOR       Y3, Y12, Y3
 	VBLENDVPS  Y9, Y11, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -75948,7 +74356,6 @@ rest:
 	VMINPS     Y4, Y10, Y4
 	VPOR       Y4, Y12, Y4
 	VBLENDVPS  Y9, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -75967,7 +74374,6 @@ rest:
 	VMINPS     Y5, Y10, Y5
 	VPOR       Y5, Y12, Y5
 	VBLENDVPS  Y9, Y11, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -75986,7 +74392,6 @@ rest:
 	VMINPS     Y6, Y10, Y6
 	VPOR       Y6, Y12, Y6
 	VBLENDVPS  Y9, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76005,7 +74410,6 @@ rest:
 	VMINPS     Y7, Y10, Y7
 	VPOR       Y7, Y12, Y7
 	VBLENDVPS  Y9, Y11, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76024,7 +74428,6 @@ rest:
 	VMINPS     Y8, Y10, Y8
 	VPOR       Y8, Y12, Y8
 	VBLENDVPS  Y9, Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
 	SUBQ       $+8, DI
 
 fold:
@@ -76108,7 +74511,7 @@ done:
 	RET
 
 // func sumF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV, MMX+
+// Requires: AVX, CMOV
 TEXT ·sumF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -76120,43 +74523,22 @@ TEXT ·sumF64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_0<>+0(SB), Y5
 	VMOVUPD all64_0<>+0(SB), Y6
 	VMOVUPD all64_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VADDPD     Y8, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VADDPD     Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VADDPD     Y8, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VADDPD     Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VADDPD     Y8, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VADDPD     Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VADDPD     Y8, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VADDPD     Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VADDPD (CX), Y0, Y0
+	VADDPD 32(CX), Y1, Y1
+	VADDPD 64(CX), Y2, Y2
+	VADDPD 96(CX), Y3, Y3
+	VADDPD 128(CX), Y4, Y4
+	VADDPD 160(CX), Y5, Y5
+	VADDPD 192(CX), Y6, Y6
+	VADDPD 224(CX), Y7, Y7
+	ADDQ   $+256, CX
+	SUBQ   $+32, AX
+	CMPQ   AX, $+32
+	JGE    many
 
 rest:
 	TESTQ      AX, AX
@@ -76171,7 +74553,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76185,7 +74566,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76199,7 +74579,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76213,7 +74592,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76227,7 +74605,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76241,7 +74618,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76255,7 +74631,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76269,7 +74644,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VADDPD     Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -76290,16 +74664,100 @@ fold:
 	RET
 
 // func sumRowsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·sumRowsF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSD (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x03, SI
+	MOVQ  n+0(FP), AX
+	MOVQ  a+16(FP), CX
+	MOVQ  d+8(FP), DX
+	MOVQ  c+32(FP), BX
+	MOVQ  AX, SI
+	SHLQ  $0x03, SI
+	TESTQ $+31, AX
+	JNZ   single
+	LEAQ  -8(BX), DI
+
+pair:
+	CMPQ    DX, DI
+	JG      odd
+	VMOVUPD all64_0<>+0(SB), Y0
+	VMOVUPD all64_0<>+0(SB), Y1
+	VMOVUPD all64_0<>+0(SB), Y2
+	VMOVUPD all64_0<>+0(SB), Y3
+	VMOVUPD all64_0<>+0(SB), Y4
+	VMOVUPD all64_0<>+0(SB), Y5
+	VMOVUPD all64_0<>+0(SB), Y6
+	VMOVUPD all64_0<>+0(SB), Y7
+	VMOVUPD all64_0<>+0(SB), Y8
+	VMOVUPD all64_0<>+0(SB), Y9
+	VMOVUPD all64_0<>+0(SB), Y10
+	VMOVUPD all64_0<>+0(SB), Y11
+	VMOVUPD all64_0<>+0(SB), Y12
+	VMOVUPD all64_0<>+0(SB), Y13
+	VMOVUPD all64_0<>+0(SB), Y14
+	VMOVUPD all64_0<>+0(SB), Y15
+	MOVQ    AX, R8
+
+both:
+	VADDPD       (CX), Y0, Y0
+	VADDPD       32(CX), Y1, Y1
+	VADDPD       64(CX), Y2, Y2
+	VADDPD       96(CX), Y3, Y3
+	VADDPD       128(CX), Y4, Y4
+	VADDPD       160(CX), Y5, Y5
+	VADDPD       192(CX), Y6, Y6
+	VADDPD       224(CX), Y7, Y7
+	VADDPD       (CX)(SI*1), Y8, Y8
+	VADDPD       32(CX)(SI*1), Y9, Y9
+	VADDPD       64(CX)(SI*1), Y10, Y10
+	VADDPD       96(CX)(SI*1), Y11, Y11
+	VADDPD       128(CX)(SI*1), Y12, Y12
+	VADDPD       160(CX)(SI*1), Y13, Y13
+	VADDPD       192(CX)(SI*1), Y14, Y14
+	VADDPD       224(CX)(SI*1), Y15, Y15
+	ADDQ         $+256, CX
+	SUBQ         $+32, R8
+	JNZ          both
+	ADDQ         SI, CX
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y7, Y3, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VPERM2F128   $0x01, Y0, Y0, Y1
+	VADDPD       Y1, Y0, Y0
+	VPERMILPD    $0x55, Y0, Y1
+	VADDPD       Y1, Y0, Y0
+	MOVQ         b+24(FP), R8
+	VPBROADCASTQ (R8), Y1
+	VADDPD       Y0, Y1, Y0
+	VMOVSD       X0, (DX)
+	VADDPD       Y12, Y8, Y8
+	VADDPD       Y13, Y9, Y9
+	VADDPD       Y14, Y10, Y10
+	VADDPD       Y15, Y11, Y11
+	VADDPD       Y10, Y8, Y8
+	VADDPD       Y11, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VPERM2F128   $0x01, Y8, Y8, Y0
+	VADDPD       Y0, Y8, Y0
+	VPERMILPD    $0x55, Y0, Y1
+	VADDPD       Y1, Y0, Y0
+	MOVQ         b+24(FP), R8
+	VPBROADCASTQ (R8), Y1
+	VADDPD       Y0, Y1, Y0
+	VMOVSD       X0, 8(DX)
+	ADDQ         $+16, DX
+	JMP          pair
+
+odd:
+	CMPQ DX, BX
+	JG   done
+
+single:
+	MOVQ         b+24(FP), DI
+	VPBROADCASTQ (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -76312,43 +74770,22 @@ row:
 	VMOVUPD all64_0<>+0(SB), Y6
 	VMOVUPD all64_0<>+0(SB), Y7
 	VMOVUPD all64_0<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPD    (R8), Y9
-	VMOVUPD    32(R8), Y10
-	VADDPD     Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VADDPD     Y10, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    64(R8), Y9
-	VMOVUPD    96(R8), Y10
-	VADDPD     Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VADDPD     Y10, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMOVUPD    128(R8), Y9
-	VMOVUPD    160(R8), Y10
-	VADDPD     Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VADDPD     Y10, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VMOVUPD    192(R8), Y9
-	VMOVUPD    224(R8), Y10
-	VADDPD     Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
-	VADDPD     Y10, Y8, Y8
-	VMOVAPD    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+32, DI
-	CMPQ       DI, $+32
-	JGE        many
+	VADDPD (R8), Y1, Y1
+	VADDPD 32(R8), Y2, Y2
+	VADDPD 64(R8), Y3, Y3
+	VADDPD 96(R8), Y4, Y4
+	VADDPD 128(R8), Y5, Y5
+	VADDPD 160(R8), Y6, Y6
+	VADDPD 192(R8), Y7, Y7
+	VADDPD 224(R8), Y8, Y8
+	ADDQ   $+256, R8
+	SUBQ   $+32, DI
+	CMPQ   DI, $+32
+	JGE    many
 
 rest:
 	TESTQ      DI, DI
@@ -76363,7 +74800,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76377,7 +74813,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76391,7 +74826,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76405,7 +74839,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76419,7 +74852,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76433,7 +74865,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76447,7 +74878,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -76461,7 +74891,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y11
 	VBLENDVPD  Y9, Y10, Y11, Y10
 	VADDPD     Y10, Y8, Y8
-	VMOVAPD    Y8, Y8
 	SUBQ       $+4, DI
 
 fold:
@@ -76482,11 +74911,13 @@ fold:
 	ADDQ       SI, CX
 	CMPQ       DX, BX
 	JLE        row
+
+done:
 	VZEROUPPER
 	RET
 
 // func greatestF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greatestF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -76498,71 +74929,58 @@ TEXT ·greatestF64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y5
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPD     Y8, Y0, Y10
-	VMAXPD     Y0, Y8, Y0
-	VPAND      Y0, Y10, Y0
-	VMOVAPD    Y0, Y0
-	VMAXPD     Y9, Y1, Y8
-	VMAXPD     Y1, Y9, Y1
-	VPAND      Y1, Y8, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPD     Y8, Y2, Y10
-	VMAXPD     Y2, Y8, Y2
-	VPAND      Y2, Y10, Y2
-	VMOVAPD    Y2, Y2
-	VMAXPD     Y9, Y3, Y8
-	VMAXPD     Y3, Y9, Y3
-	VPAND      Y3, Y8, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPD     Y8, Y4, Y10
-	VMAXPD     Y4, Y8, Y4
-	VPAND      Y4, Y10, Y4
-	VMOVAPD    Y4, Y4
-	VMAXPD     Y9, Y5, Y8
-	VMAXPD     Y5, Y9, Y5
-	VPAND      Y5, Y8, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMAXPD     Y8, Y6, Y10
-	VMAXPD     Y6, Y8, Y6
-	VPAND      Y6, Y10, Y6
-	VMOVAPD    Y6, Y6
-	VMAXPD     Y9, Y7, Y8
-	VMAXPD     Y7, Y9, Y7
-	VPAND      Y7, Y8, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        usual_many
+	VMOVUPD (CX), Y8
+	VMOVUPD 32(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPD  Y8, Y0, Y10
+	VMAXPD  Y0, Y8, Y0
+	VPAND   Y0, Y10, Y0
+	VMAXPD  Y9, Y1, Y8
+	VMAXPD  Y1, Y9, Y1
+	VPAND   Y1, Y8, Y1
+	VMOVUPD 64(CX), Y8
+	VMOVUPD 96(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPD  Y8, Y2, Y10
+	VMAXPD  Y2, Y8, Y2
+	VPAND   Y2, Y10, Y2
+	VMAXPD  Y9, Y3, Y8
+	VMAXPD  Y3, Y9, Y3
+	VPAND   Y3, Y8, Y3
+	VMOVUPD 128(CX), Y8
+	VMOVUPD 160(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPD  Y8, Y4, Y10
+	VMAXPD  Y4, Y8, Y4
+	VPAND   Y4, Y10, Y4
+	VMAXPD  Y9, Y5, Y8
+	VMAXPD  Y5, Y9, Y5
+	VPAND   Y5, Y8, Y5
+	VMOVUPD 192(CX), Y8
+	VMOVUPD 224(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMAXPD  Y8, Y6, Y10
+	VMAXPD  Y6, Y8, Y6
+	VPAND   Y6, Y10, Y6
+	VMAXPD  Y9, Y7, Y8
+	VMAXPD  Y7, Y9, Y7
+	VPAND   Y7, Y8, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      AX, AX
@@ -76582,7 +75000,6 @@ usual_rest:
 	VMAXPD     Y9, Y0, Y8
 	VMAXPD     Y0, Y9, Y0
 	VPAND      Y0, Y8, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76601,7 +75018,6 @@ usual_rest:
 	VMAXPD     Y9, Y1, Y8
 	VMAXPD     Y1, Y9, Y1
 	VPAND      Y1, Y8, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76620,7 +75036,6 @@ usual_rest:
 	VMAXPD     Y9, Y2, Y8
 	VMAXPD     Y2, Y9, Y2
 	VPAND      Y2, Y8, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76639,7 +75054,6 @@ usual_rest:
 	VMAXPD     Y9, Y3, Y8
 	VMAXPD     Y3, Y9, Y3
 	VPAND      Y3, Y8, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76658,7 +75072,6 @@ usual_rest:
 	VMAXPD     Y9, Y4, Y8
 	VMAXPD     Y4, Y9, Y4
 	VPAND      Y4, Y8, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76677,7 +75090,6 @@ usual_rest:
 	VMAXPD     Y9, Y5, Y8
 	VMAXPD     Y5, Y9, Y5
 	VPAND      Y5, Y8, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76696,7 +75108,6 @@ usual_rest:
 	VMAXPD     Y9, Y6, Y8
 	VMAXPD     Y6, Y9, Y6
 	VPAND      Y6, Y8, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -76715,7 +75126,6 @@ usual_rest:
 	VMAXPD     Y9, Y7, Y8
 	VMAXPD     Y7, Y9, Y7
 	VPAND      Y7, Y8, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 usual_fold:
@@ -76763,83 +75173,70 @@ nan:
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y5
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VCMPPD     $0x03, Y8, Y0, Y10
-	VADDPD     Y8, Y0, Y11
-	VMAXPD     Y8, Y0, Y12
-	VMAXPD     Y0, Y8, Y0
-	VPAND      Y0, Y12, Y0
-	VBLENDVPD  Y10, Y11, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VCMPPD     $0x03, Y9, Y1, Y8
-	VADDPD     Y9, Y1, Y10
-	VMAXPD     Y9, Y1, Y11
-	VMAXPD     Y1, Y9, Y1
-	VPAND      Y1, Y11, Y1
-	VBLENDVPD  Y8, Y10, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VCMPPD     $0x03, Y8, Y2, Y10
-	VADDPD     Y8, Y2, Y11
-	VMAXPD     Y8, Y2, Y12
-	VMAXPD     Y2, Y8, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPD  Y10, Y11, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VCMPPD     $0x03, Y9, Y3, Y8
-	VADDPD     Y9, Y3, Y10
-	VMAXPD     Y9, Y3, Y11
-	VMAXPD     Y3, Y9, Y3
-	VPAND      Y3, Y11, Y3
-	VBLENDVPD  Y8, Y10, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VCMPPD     $0x03, Y8, Y4, Y10
-	VADDPD     Y8, Y4, Y11
-	VMAXPD     Y8, Y4, Y12
-	VMAXPD     Y4, Y8, Y4
-	VPAND      Y4, Y12, Y4
-	VBLENDVPD  Y10, Y11, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VCMPPD     $0x03, Y9, Y5, Y8
-	VADDPD     Y9, Y5, Y10
-	VMAXPD     Y9, Y5, Y11
-	VMAXPD     Y5, Y9, Y5
-	VPAND      Y5, Y11, Y5
-	VBLENDVPD  Y8, Y10, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VCMPPD     $0x03, Y8, Y6, Y10
-	VADDPD     Y8, Y6, Y11
-	VMAXPD     Y8, Y6, Y12
-	VMAXPD     Y6, Y8, Y6
-	VPAND      Y6, Y12, Y6
-	VBLENDVPD  Y10, Y11, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VCMPPD     $0x03, Y9, Y7, Y8
-	VADDPD     Y9, Y7, Y10
-	VMAXPD     Y9, Y7, Y11
-	VMAXPD     Y7, Y9, Y7
-	VPAND      Y7, Y11, Y7
-	VBLENDVPD  Y8, Y10, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VMOVUPD   (CX), Y8
+	VMOVUPD   32(CX), Y9
+	VCMPPD    $0x03, Y8, Y0, Y10
+	VADDPD    Y8, Y0, Y11
+	VMAXPD    Y8, Y0, Y12
+	VMAXPD    Y0, Y8, Y0
+	VPAND     Y0, Y12, Y0
+	VBLENDVPD Y10, Y11, Y0, Y0
+	VCMPPD    $0x03, Y9, Y1, Y8
+	VADDPD    Y9, Y1, Y10
+	VMAXPD    Y9, Y1, Y11
+	VMAXPD    Y1, Y9, Y1
+	VPAND     Y1, Y11, Y1
+	VBLENDVPD Y8, Y10, Y1, Y1
+	VMOVUPD   64(CX), Y8
+	VMOVUPD   96(CX), Y9
+	VCMPPD    $0x03, Y8, Y2, Y10
+	VADDPD    Y8, Y2, Y11
+	VMAXPD    Y8, Y2, Y12
+	VMAXPD    Y2, Y8, Y2
+	VPAND     Y2, Y12, Y2
+	VBLENDVPD Y10, Y11, Y2, Y2
+	VCMPPD    $0x03, Y9, Y3, Y8
+	VADDPD    Y9, Y3, Y10
+	VMAXPD    Y9, Y3, Y11
+	VMAXPD    Y3, Y9, Y3
+	VPAND     Y3, Y11, Y3
+	VBLENDVPD Y8, Y10, Y3, Y3
+	VMOVUPD   128(CX), Y8
+	VMOVUPD   160(CX), Y9
+	VCMPPD    $0x03, Y8, Y4, Y10
+	VADDPD    Y8, Y4, Y11
+	VMAXPD    Y8, Y4, Y12
+	VMAXPD    Y4, Y8, Y4
+	VPAND     Y4, Y12, Y4
+	VBLENDVPD Y10, Y11, Y4, Y4
+	VCMPPD    $0x03, Y9, Y5, Y8
+	VADDPD    Y9, Y5, Y10
+	VMAXPD    Y9, Y5, Y11
+	VMAXPD    Y5, Y9, Y5
+	VPAND     Y5, Y11, Y5
+	VBLENDVPD Y8, Y10, Y5, Y5
+	VMOVUPD   192(CX), Y8
+	VMOVUPD   224(CX), Y9
+	VCMPPD    $0x03, Y8, Y6, Y10
+	VADDPD    Y8, Y6, Y11
+	VMAXPD    Y8, Y6, Y12
+	VMAXPD    Y6, Y8, Y6
+	VPAND     Y6, Y12, Y6
+	VBLENDVPD Y10, Y11, Y6, Y6
+	VCMPPD    $0x03, Y9, Y7, Y8
+	VADDPD    Y9, Y7, Y10
+	VMAXPD    Y9, Y7, Y11
+	VMAXPD    Y7, Y9, Y7
+	VPAND     Y7, Y11, Y7
+	VBLENDVPD Y8, Y10, Y7, Y7
+	ADDQ      $+256, CX
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
 
 rest:
 	TESTQ      AX, AX
@@ -76859,7 +75256,6 @@ rest:
 	VMAXPD     Y0, Y9, Y0
 	VPAND      Y0, Y11, Y0
 	VBLENDVPD  Y8, Y10, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76878,7 +75274,6 @@ rest:
 	VMAXPD     Y1, Y9, Y1
 	VPAND      Y1, Y11, Y1
 	VBLENDVPD  Y8, Y10, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76897,7 +75292,6 @@ rest:
 	VMAXPD     Y2, Y9, Y2
 	VPAND      Y2, Y11, Y2
 	VBLENDVPD  Y8, Y10, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76916,7 +75310,6 @@ rest:
 	VMAXPD     Y3, Y9, Y3
 	VPAND      Y3, Y11, Y3
 	VBLENDVPD  Y8, Y10, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76935,7 +75328,6 @@ rest:
 	VMAXPD     Y4, Y9, Y4
 	VPAND      Y4, Y11, Y4
 	VBLENDVPD  Y8, Y10, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76954,7 +75346,6 @@ rest:
 	VMAXPD     Y5, Y9, Y5
 	VPAND      Y5, Y11, Y5
 	VBLENDVPD  Y8, Y10, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76973,7 +75364,6 @@ rest:
 	VMAXPD     Y6, Y9, Y6
 	VPAND      Y6, Y11, Y6
 	VBLENDVPD  Y8, Y10, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -76992,7 +75382,6 @@ rest:
 	VMAXPD     Y7, Y9, Y7
 	VPAND      Y7, Y11, Y7
 	VBLENDVPD  Y8, Y10, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -77060,16 +75449,16 @@ done:
 	RET
 
 // func greatestRowsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greatestRowsF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSD (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x03, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTQ (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -77082,71 +75471,58 @@ row:
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y7
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+32
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPD    (R8), Y9
-	VMOVUPD    32(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPD     Y9, Y1, Y11
-	VMAXPD     Y1, Y9, Y1
-	VPAND      Y1, Y11, Y1
-	VMOVAPD    Y1, Y1
-	VMAXPD     Y10, Y2, Y9
-	VMAXPD     Y2, Y10, Y2
-	VPAND      Y2, Y9, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    64(R8), Y9
-	VMOVUPD    96(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPD     Y9, Y3, Y11
-	VMAXPD     Y3, Y9, Y3
-	VPAND      Y3, Y11, Y3
-	VMOVAPD    Y3, Y3
-	VMAXPD     Y10, Y4, Y9
-	VMAXPD     Y4, Y10, Y4
-	VPAND      Y4, Y9, Y4
-	VMOVAPD    Y4, Y4
-	VMOVUPD    128(R8), Y9
-	VMOVUPD    160(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPD     Y9, Y5, Y11
-	VMAXPD     Y5, Y9, Y5
-	VPAND      Y5, Y11, Y5
-	VMOVAPD    Y5, Y5
-	VMAXPD     Y10, Y6, Y9
-	VMAXPD     Y6, Y10, Y6
-	VPAND      Y6, Y9, Y6
-	VMOVAPD    Y6, Y6
-	VMOVUPD    192(R8), Y9
-	VMOVUPD    224(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMAXPD     Y9, Y7, Y11
-	VMAXPD     Y7, Y9, Y7
-	VPAND      Y7, Y11, Y7
-	VMOVAPD    Y7, Y7
-	VMAXPD     Y10, Y8, Y9
-	VMAXPD     Y8, Y10, Y8
-	VPAND      Y8, Y9, Y8
-	VMOVAPD    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+32, DI
-	CMPQ       DI, $+32
-	JGE        usual_many
+	VMOVUPD (R8), Y9
+	VMOVUPD 32(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPD  Y9, Y1, Y11
+	VMAXPD  Y1, Y9, Y1
+	VPAND   Y1, Y11, Y1
+	VMAXPD  Y10, Y2, Y9
+	VMAXPD  Y2, Y10, Y2
+	VPAND   Y2, Y9, Y2
+	VMOVUPD 64(R8), Y9
+	VMOVUPD 96(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPD  Y9, Y3, Y11
+	VMAXPD  Y3, Y9, Y3
+	VPAND   Y3, Y11, Y3
+	VMAXPD  Y10, Y4, Y9
+	VMAXPD  Y4, Y10, Y4
+	VPAND   Y4, Y9, Y4
+	VMOVUPD 128(R8), Y9
+	VMOVUPD 160(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPD  Y9, Y5, Y11
+	VMAXPD  Y5, Y9, Y5
+	VPAND   Y5, Y11, Y5
+	VMAXPD  Y10, Y6, Y9
+	VMAXPD  Y6, Y10, Y6
+	VPAND   Y6, Y9, Y6
+	VMOVUPD 192(R8), Y9
+	VMOVUPD 224(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMAXPD  Y9, Y7, Y11
+	VMAXPD  Y7, Y9, Y7
+	VPAND   Y7, Y11, Y7
+	VMAXPD  Y10, Y8, Y9
+	VMAXPD  Y8, Y10, Y8
+	VPAND   Y8, Y9, Y8
+	ADDQ    $+256, R8
+	SUBQ    $+32, DI
+	CMPQ    DI, $+32
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      DI, DI
@@ -77166,7 +75542,6 @@ usual_rest:
 	VMAXPD     Y10, Y1, Y9
 	VMAXPD     Y1, Y10, Y1
 	VPAND      Y1, Y9, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77185,7 +75560,6 @@ usual_rest:
 	VMAXPD     Y10, Y2, Y9
 	VMAXPD     Y2, Y10, Y2
 	VPAND      Y2, Y9, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77204,7 +75578,6 @@ usual_rest:
 	VMAXPD     Y10, Y3, Y9
 	VMAXPD     Y3, Y10, Y3
 	VPAND      Y3, Y9, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77223,7 +75596,6 @@ usual_rest:
 	VMAXPD     Y10, Y4, Y9
 	VMAXPD     Y4, Y10, Y4
 	VPAND      Y4, Y9, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77242,7 +75614,6 @@ usual_rest:
 	VMAXPD     Y10, Y5, Y9
 	VMAXPD     Y5, Y10, Y5
 	VPAND      Y5, Y9, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77261,7 +75632,6 @@ usual_rest:
 	VMAXPD     Y10, Y6, Y9
 	VMAXPD     Y6, Y10, Y6
 	VPAND      Y6, Y9, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77280,7 +75650,6 @@ usual_rest:
 	VMAXPD     Y10, Y7, Y9
 	VMAXPD     Y7, Y10, Y7
 	VPAND      Y7, Y9, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -77299,7 +75668,6 @@ usual_rest:
 	VMAXPD     Y10, Y8, Y9
 	VMAXPD     Y8, Y10, Y8
 	VPAND      Y8, Y9, Y8
-	VMOVAPD    Y8, Y8
 	SUBQ       $+4, DI
 
 usual_fold:
@@ -77356,83 +75724,70 @@ nan:
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y7
 	VMOVUPD all64_fff0000000000000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPD    (R8), Y9
-	VMOVUPD    32(R8), Y10
-	VCMPPD     $0x03, Y9, Y1, Y11
-	VADDPD     Y9, Y1, Y12
-	VMAXPD     Y9, Y1, Y13
-	VMAXPD     Y1, Y9, Y1
-	VPAND      Y1, Y13, Y1
-	VBLENDVPD  Y11, Y12, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VCMPPD     $0x03, Y10, Y2, Y9
-	VADDPD     Y10, Y2, Y11
-	VMAXPD     Y10, Y2, Y12
-	VMAXPD     Y2, Y10, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPD  Y9, Y11, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    64(R8), Y9
-	VMOVUPD    96(R8), Y10
-	VCMPPD     $0x03, Y9, Y3, Y11
-	VADDPD     Y9, Y3, Y12
-	VMAXPD     Y9, Y3, Y13
-	VMAXPD     Y3, Y9, Y3
-	VPAND      Y3, Y13, Y3
-	VBLENDVPD  Y11, Y12, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VCMPPD     $0x03, Y10, Y4, Y9
-	VADDPD     Y10, Y4, Y11
-	VMAXPD     Y10, Y4, Y12
-	VMAXPD     Y4, Y10, Y4
-	VPAND      Y4, Y12, Y4
-	VBLENDVPD  Y9, Y11, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMOVUPD    128(R8), Y9
-	VMOVUPD    160(R8), Y10
-	VCMPPD     $0x03, Y9, Y5, Y11
-	VADDPD     Y9, Y5, Y12
-	VMAXPD     Y9, Y5, Y13
-	VMAXPD     Y5, Y9, Y5
-	VPAND      Y5, Y13, Y5
-	VBLENDVPD  Y11, Y12, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VCMPPD     $0x03, Y10, Y6, Y9
-	VADDPD     Y10, Y6, Y11
-	VMAXPD     Y10, Y6, Y12
-	VMAXPD     Y6, Y10, Y6
-	VPAND      Y6, Y12, Y6
-	VBLENDVPD  Y9, Y11, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VMOVUPD    192(R8), Y9
-	VMOVUPD    224(R8), Y10
-	VCMPPD     $0x03, Y9, Y7, Y11
-	VADDPD     Y9, Y7, Y12
-	VMAXPD     Y9, Y7, Y13
-	VMAXPD     Y7, Y9, Y7
-	VPAND      Y7, Y13, Y7
-	VBLENDVPD  Y11, Y12, Y7, Y7
-	VMOVAPD    Y7, Y7
-	VCMPPD     $0x03, Y10, Y8, Y9
-	VADDPD     Y10, Y8, Y11
-	VMAXPD     Y10, Y8, Y12
-	VMAXPD     Y8, Y10, Y8
-	VPAND      Y8, Y12, Y8
-	VBLENDVPD  Y9, Y11, Y8, Y8
-	VMOVAPD    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+32, DI
-	CMPQ       DI, $+32
-	JGE        many
+	VMOVUPD   (R8), Y9
+	VMOVUPD   32(R8), Y10
+	VCMPPD    $0x03, Y9, Y1, Y11
+	VADDPD    Y9, Y1, Y12
+	VMAXPD    Y9, Y1, Y13
+	VMAXPD    Y1, Y9, Y1
+	VPAND     Y1, Y13, Y1
+	VBLENDVPD Y11, Y12, Y1, Y1
+	VCMPPD    $0x03, Y10, Y2, Y9
+	VADDPD    Y10, Y2, Y11
+	VMAXPD    Y10, Y2, Y12
+	VMAXPD    Y2, Y10, Y2
+	VPAND     Y2, Y12, Y2
+	VBLENDVPD Y9, Y11, Y2, Y2
+	VMOVUPD   64(R8), Y9
+	VMOVUPD   96(R8), Y10
+	VCMPPD    $0x03, Y9, Y3, Y11
+	VADDPD    Y9, Y3, Y12
+	VMAXPD    Y9, Y3, Y13
+	VMAXPD    Y3, Y9, Y3
+	VPAND     Y3, Y13, Y3
+	VBLENDVPD Y11, Y12, Y3, Y3
+	VCMPPD    $0x03, Y10, Y4, Y9
+	VADDPD    Y10, Y4, Y11
+	VMAXPD    Y10, Y4, Y12
+	VMAXPD    Y4, Y10, Y4
+	VPAND     Y4, Y12, Y4
+	VBLENDVPD Y9, Y11, Y4, Y4
+	VMOVUPD   128(R8), Y9
+	VMOVUPD   160(R8), Y10
+	VCMPPD    $0x03, Y9, Y5, Y11
+	VADDPD    Y9, Y5, Y12
+	VMAXPD    Y9, Y5, Y13
+	VMAXPD    Y5, Y9, Y5
+	VPAND     Y5, Y13, Y5
+	VBLENDVPD Y11, Y12, Y5, Y5
+	VCMPPD    $0x03, Y10, Y6, Y9
+	VADDPD    Y10, Y6, Y11
+	VMAXPD    Y10, Y6, Y12
+	VMAXPD    Y6, Y10, Y6
+	VPAND     Y6, Y12, Y6
+	VBLENDVPD Y9, Y11, Y6, Y6
+	VMOVUPD   192(R8), Y9
+	VMOVUPD   224(R8), Y10
+	VCMPPD    $0x03, Y9, Y7, Y11
+	VADDPD    Y9, Y7, Y12
+	VMAXPD    Y9, Y7, Y13
+	VMAXPD    Y7, Y9, Y7
+	VPAND     Y7, Y13, Y7
+	VBLENDVPD Y11, Y12, Y7, Y7
+	VCMPPD    $0x03, Y10, Y8, Y9
+	VADDPD    Y10, Y8, Y11
+	VMAXPD    Y10, Y8, Y12
+	VMAXPD    Y8, Y10, Y8
+	VPAND     Y8, Y12, Y8
+	VBLENDVPD Y9, Y11, Y8, Y8
+	ADDQ      $+256, R8
+	SUBQ      $+32, DI
+	CMPQ      DI, $+32
+	JGE       many
 
 rest:
 	TESTQ      DI, DI
@@ -77452,7 +75807,6 @@ rest:
 	VMAXPD     Y1, Y10, Y1
 	VPAND      Y1, Y12, Y1
 	VBLENDVPD  Y9, Y11, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77471,7 +75825,6 @@ rest:
 	VMAXPD     Y2, Y10, Y2
 	VPAND      Y2, Y12, Y2
 	VBLENDVPD  Y9, Y11, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77490,7 +75843,6 @@ rest:
 	VMAXPD     Y3, Y10, Y3
 	VPAND      Y3, Y12, Y3
 	VBLENDVPD  Y9, Y11, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77509,7 +75861,6 @@ rest:
 	VMAXPD     Y4, Y10, Y4
 	VPAND      Y4, Y12, Y4
 	VBLENDVPD  Y9, Y11, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77528,7 +75879,6 @@ rest:
 	VMAXPD     Y5, Y10, Y5
 	VPAND      Y5, Y12, Y5
 	VBLENDVPD  Y9, Y11, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77547,7 +75897,6 @@ rest:
 	VMAXPD     Y6, Y10, Y6
 	VPAND      Y6, Y12, Y6
 	VBLENDVPD  Y9, Y11, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77566,7 +75915,6 @@ rest:
 	VMAXPD     Y7, Y10, Y7
 	VPAND      Y7, Y12, Y7
 	VBLENDVPD  Y9, Y11, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -77585,7 +75933,6 @@ rest:
 	VMAXPD     Y8, Y10, Y8
 	VPAND      Y8, Y12, Y8
 	VBLENDVPD  Y9, Y11, Y8, Y8
-	VMOVAPD    Y8, Y8
 	SUBQ       $+4, DI
 
 fold:
@@ -77662,7 +76009,7 @@ done:
 	RET
 
 // func leastF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·leastF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -77674,71 +76021,58 @@ TEXT ·leastF64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y5
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPD     Y8, Y0, Y10
-	VMINPD     Y0, Y8, Y0
-	VPOR       Y0, Y10, Y0
-	VMOVAPD    Y0, Y0
-	VMINPD     Y9, Y1, Y8
-	VMINPD     Y1, Y9, Y1
-	VPOR       Y1, Y8, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPD     Y8, Y2, Y10
-	VMINPD     Y2, Y8, Y2
-	VPOR       Y2, Y10, Y2
-	VMOVAPD    Y2, Y2
-	VMINPD     Y9, Y3, Y8
-	VMINPD     Y3, Y9, Y3
-	VPOR       Y3, Y8, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPD     Y8, Y4, Y10
-	VMINPD     Y4, Y8, Y4
-	VPOR       Y4, Y10, Y4
-	VMOVAPD    Y4, Y4
-	VMINPD     Y9, Y5, Y8
-	VMINPD     Y5, Y9, Y5
-	VPOR       Y5, Y8, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VCMPPD     $0x03, Y9, Y8, Y10
-	VPTEST     Y10, Y10
-	JNZ        nan
-	VMINPD     Y8, Y6, Y10
-	VMINPD     Y6, Y8, Y6
-	VPOR       Y6, Y10, Y6
-	VMOVAPD    Y6, Y6
-	VMINPD     Y9, Y7, Y8
-	VMINPD     Y7, Y9, Y7
-	VPOR       Y7, Y8, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        usual_many
+	VMOVUPD (CX), Y8
+	VMOVUPD 32(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPD  Y8, Y0, Y10
+	VMINPD  Y0, Y8, Y0
+	VPOR    Y0, Y10, Y0
+	VMINPD  Y9, Y1, Y8
+	VMINPD  Y1, Y9, Y1
+	VPOR    Y1, Y8, Y1
+	VMOVUPD 64(CX), Y8
+	VMOVUPD 96(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPD  Y8, Y2, Y10
+	VMINPD  Y2, Y8, Y2
+	VPOR    Y2, Y10, Y2
+	VMINPD  Y9, Y3, Y8
+	VMINPD  Y3, Y9, Y3
+	VPOR    Y3, Y8, Y3
+	VMOVUPD 128(CX), Y8
+	VMOVUPD 160(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPD  Y8, Y4, Y10
+	VMINPD  Y4, Y8, Y4
+	VPOR    Y4, Y10, Y4
+	VMINPD  Y9, Y5, Y8
+	VMINPD  Y5, Y9, Y5
+	VPOR    Y5, Y8, Y5
+	VMOVUPD 192(CX), Y8
+	VMOVUPD 224(CX), Y9
+	VCMPPD  $0x03, Y9, Y8, Y10
+	VPTEST  Y10, Y10
+	JNZ     nan
+	VMINPD  Y8, Y6, Y10
+	VMINPD  Y6, Y8, Y6
+	VPOR    Y6, Y10, Y6
+	VMINPD  Y9, Y7, Y8
+	VMINPD  Y7, Y9, Y7
+	VPOR    Y7, Y8, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      AX, AX
@@ -77758,7 +76092,6 @@ usual_rest:
 	VMINPD     Y9, Y0, Y8
 	VMINPD     Y0, Y9, Y0
 	VPOR       Y0, Y8, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77777,7 +76110,6 @@ usual_rest:
 	VMINPD     Y9, Y1, Y8
 	VMINPD     Y1, Y9, Y1
 	VPOR       Y1, Y8, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77796,7 +76128,6 @@ usual_rest:
 	VMINPD     Y9, Y2, Y8
 	VMINPD     Y2, Y9, Y2
 	VPOR       Y2, Y8, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77815,7 +76146,6 @@ usual_rest:
 	VMINPD     Y9, Y3, Y8
 	VMINPD     Y3, Y9, Y3
 	VPOR       Y3, Y8, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77834,7 +76164,6 @@ usual_rest:
 	VMINPD     Y9, Y4, Y8
 	VMINPD     Y4, Y9, Y4
 	VPOR       Y4, Y8, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77853,7 +76182,6 @@ usual_rest:
 	VMINPD     Y9, Y5, Y8
 	VMINPD     Y5, Y9, Y5
 	VPOR       Y5, Y8, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77872,7 +76200,6 @@ usual_rest:
 	VMINPD     Y9, Y6, Y8
 	VMINPD     Y6, Y9, Y6
 	VPOR       Y6, Y8, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        usual_fold
@@ -77891,7 +76218,6 @@ usual_rest:
 	VMINPD     Y9, Y7, Y8
 	VMINPD     Y7, Y9, Y7
 	VPOR       Y7, Y8, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 usual_fold:
@@ -77939,83 +76265,70 @@ nan:
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y5
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VCMPPD     $0x03, Y8, Y0, Y10
-	VADDPD     Y8, Y0, Y11
-	VMINPD     Y8, Y0, Y12
-	VMINPD     Y0, Y8, Y0
-	VPOR       Y0, Y12, Y0
-	VBLENDVPD  Y10, Y11, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VCMPPD     $0x03, Y9, Y1, Y8
-	VADDPD     Y9, Y1, Y10
-	VMINPD     Y9, Y1, Y11
-	VMINPD     Y1, Y9, Y1
-	VPOR       Y1, Y11, Y1
-	VBLENDVPD  Y8, Y10, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VCMPPD     $0x03, Y8, Y2, Y10
-	VADDPD     Y8, Y2, Y11
-	VMINPD     Y8, Y2, Y12
-	VMINPD     Y2, Y8, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPD  Y10, Y11, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VCMPPD     $0x03, Y9, Y3, Y8
-	VADDPD     Y9, Y3, Y10
-	VMINPD     Y9, Y3, Y11
-	VMINPD     Y3, Y9, Y3
-	VPOR       Y3, Y11, Y3
-	VBLENDVPD  Y8, Y10, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VCMPPD     $0x03, Y8, Y4, Y10
-	VADDPD     Y8, Y4, Y11
-	VMINPD     Y8, Y4, Y12
-	VMINPD     Y4, Y8, Y4
-	VPOR       Y4, Y12, Y4
-	VBLENDVPD  Y10, Y11, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VCMPPD     $0x03, Y9, Y5, Y8
-	VADDPD     Y9, Y5, Y10
-	VMINPD     Y9, Y5, Y11
-	VMINPD     Y5, Y9, Y5
-	VPOR       Y5, Y11, Y5
-	VBLENDVPD  Y8, Y10, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VCMPPD     $0x03, Y8, Y6, Y10
-	VADDPD     Y8, Y6, Y11
-	VMINPD     Y8, Y6, Y12
-	VMINPD     Y6, Y8, Y6
-	VPOR       Y6, Y12, Y6
-	VBLENDVPD  Y10, Y11, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VCMPPD     $0x03, Y9, Y7, Y8
-	VADDPD     Y9, Y7, Y10
-	VMINPD     Y9, Y7, Y11
-	VMINPD     Y7, Y9, Y7
-	VPOR       Y7, Y11, Y7
-	VBLENDVPD  Y8, Y10, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VMOVUPD   (CX), Y8
+	VMOVUPD   32(CX), Y9
+	VCMPPD    $0x03, Y8, Y0, Y10
+	VADDPD    Y8, Y0, Y11
+	VMINPD    Y8, Y0, Y12
+	VMINPD    Y0, Y8, Y0
+	VPOR      Y0, Y12, Y0
+	VBLENDVPD Y10, Y11, Y0, Y0
+	VCMPPD    $0x03, Y9, Y1, Y8
+	VADDPD    Y9, Y1, Y10
+	VMINPD    Y9, Y1, Y11
+	VMINPD    Y1, Y9, Y1
+	VPOR      Y1, Y11, Y1
+	VBLENDVPD Y8, Y10, Y1, Y1
+	VMOVUPD   64(CX), Y8
+	VMOVUPD   96(CX), Y9
+	VCMPPD    $0x03, Y8, Y2, Y10
+	VADDPD    Y8, Y2, Y11
+	VMINPD    Y8, Y2, Y12
+	VMINPD    Y2, Y8, Y2
+	VPOR      Y2, Y12, Y2
+	VBLENDVPD Y10, Y11, Y2, Y2
+	VCMPPD    $0x03, Y9, Y3, Y8
+	VADDPD    Y9, Y3, Y10
+	VMINPD    Y9, Y3, Y11
+	VMINPD    Y3, Y9, Y3
+	VPOR      Y3, Y11, Y3
+	VBLENDVPD Y8, Y10, Y3, Y3
+	VMOVUPD   128(CX), Y8
+	VMOVUPD   160(CX), Y9
+	VCMPPD    $0x03, Y8, Y4, Y10
+	VADDPD    Y8, Y4, Y11
+	VMINPD    Y8, Y4, Y12
+	VMINPD    Y4, Y8, Y4
+	VPOR      Y4, Y12, Y4
+	VBLENDVPD Y10, Y11, Y4, Y4
+	VCMPPD    $0x03, Y9, Y5, Y8
+	VADDPD    Y9, Y5, Y10
+	VMINPD    Y9, Y5, Y11
+	VMINPD    Y5, Y9, Y5
+	VPOR      Y5, Y11, Y5
+	VBLENDVPD Y8, Y10, Y5, Y5
+	VMOVUPD   192(CX), Y8
+	VMOVUPD   224(CX), Y9
+	VCMPPD    $0x03, Y8, Y6, Y10
+	VADDPD    Y8, Y6, Y11
+	VMINPD    Y8, Y6, Y12
+	VMINPD    Y6, Y8, Y6
+	VPOR      Y6, Y12, Y6
+	VBLENDVPD Y10, Y11, Y6, Y6
+	VCMPPD    $0x03, Y9, Y7, Y8
+	VADDPD    Y9, Y7, Y10
+	VMINPD    Y9, Y7, Y11
+	VMINPD    Y7, Y9, Y7
+	VPOR      Y7, Y11, Y7
+	VBLENDVPD Y8, Y10, Y7, Y7
+	ADDQ      $+256, CX
+	SUBQ      $+32, AX
+	CMPQ      AX, $+32
+	JGE       many
 
 rest:
 	TESTQ      AX, AX
@@ -78035,7 +76348,6 @@ rest:
 	VMINPD     Y0, Y9, Y0
 	VPOR       Y0, Y11, Y0
 	VBLENDVPD  Y8, Y10, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78054,7 +76366,6 @@ rest:
 	VMINPD     Y1, Y9, Y1
 	VPOR       Y1, Y11, Y1
 	VBLENDVPD  Y8, Y10, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78073,7 +76384,6 @@ rest:
 	VMINPD     Y2, Y9, Y2
 	VPOR       Y2, Y11, Y2
 	VBLENDVPD  Y8, Y10, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78092,7 +76402,6 @@ rest:
 	VMINPD     Y3, Y9, Y3
 	VPOR       Y3, Y11, Y3
 	VBLENDVPD  Y8, Y10, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78111,7 +76420,6 @@ rest:
 	VMINPD     Y4, Y9, Y4
 	VPOR       Y4, Y11, Y4
 	VBLENDVPD  Y8, Y10, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78130,7 +76438,6 @@ rest:
 	VMINPD     Y5, Y9, Y5
 	VPOR       Y5, Y11, Y5
 	VBLENDVPD  Y8, Y10, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78149,7 +76456,6 @@ rest:
 	VMINPD     Y6, Y9, Y6
 	VPOR       Y6, Y11, Y6
 	VBLENDVPD  Y8, Y10, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78168,7 +76474,6 @@ rest:
 	VMINPD     Y7, Y9, Y7
 	VPOR       Y7, Y11, Y7
 	VBLENDVPD  Y8, Y10, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -78236,16 +76541,16 @@ done:
 	RET
 
 // func leastRowsF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·leastRowsF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSD (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x03, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTQ (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -78258,71 +76563,58 @@ row:
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y7
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+32
 	JLT     usual_rest
 
 usual_many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPD    (R8), Y9
-	VMOVUPD    32(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPD     Y9, Y1, Y11
-	VMINPD     Y1, Y9, Y1
-	VPOR       Y1, Y11, Y1
-	VMOVAPD    Y1, Y1
-	VMINPD     Y10, Y2, Y9
-	VMINPD     Y2, Y10, Y2
-	VPOR       Y2, Y9, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    64(R8), Y9
-	VMOVUPD    96(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPD     Y9, Y3, Y11
-	VMINPD     Y3, Y9, Y3
-	VPOR       Y3, Y11, Y3
-	VMOVAPD    Y3, Y3
-	VMINPD     Y10, Y4, Y9
-	VMINPD     Y4, Y10, Y4
-	VPOR       Y4, Y9, Y4
-	VMOVAPD    Y4, Y4
-	VMOVUPD    128(R8), Y9
-	VMOVUPD    160(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPD     Y9, Y5, Y11
-	VMINPD     Y5, Y9, Y5
-	VPOR       Y5, Y11, Y5
-	VMOVAPD    Y5, Y5
-	VMINPD     Y10, Y6, Y9
-	VMINPD     Y6, Y10, Y6
-	VPOR       Y6, Y9, Y6
-	VMOVAPD    Y6, Y6
-	VMOVUPD    192(R8), Y9
-	VMOVUPD    224(R8), Y10
-	VCMPPD     $0x03, Y10, Y9, Y11
-	VPTEST     Y11, Y11
-	JNZ        nan
-	VMINPD     Y9, Y7, Y11
-	VMINPD     Y7, Y9, Y7
-	VPOR       Y7, Y11, Y7
-	VMOVAPD    Y7, Y7
-	VMINPD     Y10, Y8, Y9
-	VMINPD     Y8, Y10, Y8
-	VPOR       Y8, Y9, Y8
-	VMOVAPD    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+32, DI
-	CMPQ       DI, $+32
-	JGE        usual_many
+	VMOVUPD (R8), Y9
+	VMOVUPD 32(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPD  Y9, Y1, Y11
+	VMINPD  Y1, Y9, Y1
+	VPOR    Y1, Y11, Y1
+	VMINPD  Y10, Y2, Y9
+	VMINPD  Y2, Y10, Y2
+	VPOR    Y2, Y9, Y2
+	VMOVUPD 64(R8), Y9
+	VMOVUPD 96(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPD  Y9, Y3, Y11
+	VMINPD  Y3, Y9, Y3
+	VPOR    Y3, Y11, Y3
+	VMINPD  Y10, Y4, Y9
+	VMINPD  Y4, Y10, Y4
+	VPOR    Y4, Y9, Y4
+	VMOVUPD 128(R8), Y9
+	VMOVUPD 160(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPD  Y9, Y5, Y11
+	VMINPD  Y5, Y9, Y5
+	VPOR    Y5, Y11, Y5
+	VMINPD  Y10, Y6, Y9
+	VMINPD  Y6, Y10, Y6
+	VPOR    Y6, Y9, Y6
+	VMOVUPD 192(R8), Y9
+	VMOVUPD 224(R8), Y10
+	VCMPPD  $0x03, Y10, Y9, Y11
+	VPTEST  Y11, Y11
+	JNZ     nan
+	VMINPD  Y9, Y7, Y11
+	VMINPD  Y7, Y9, Y7
+	VPOR    Y7, Y11, Y7
+	VMINPD  Y10, Y8, Y9
+	VMINPD  Y8, Y10, Y8
+	VPOR    Y8, Y9, Y8
+	ADDQ    $+256, R8
+	SUBQ    $+32, DI
+	CMPQ    DI, $+32
+	JGE     usual_many
 
 usual_rest:
 	TESTQ      DI, DI
@@ -78342,7 +76634,6 @@ usual_rest:
 	VMINPD     Y10, Y1, Y9
 	VMINPD     Y1, Y10, Y1
 	VPOR       Y1, Y9, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78361,7 +76652,6 @@ usual_rest:
 	VMINPD     Y10, Y2, Y9
 	VMINPD     Y2, Y10, Y2
 	VPOR       Y2, Y9, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78380,7 +76670,6 @@ usual_rest:
 	VMINPD     Y10, Y3, Y9
 	VMINPD     Y3, Y10, Y3
 	VPOR       Y3, Y9, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78399,7 +76688,6 @@ usual_rest:
 	VMINPD     Y10, Y4, Y9
 	VMINPD     Y4, Y10, Y4
 	VPOR       Y4, Y9, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78418,7 +76706,6 @@ usual_rest:
 	VMINPD     Y10, Y5, Y9
 	VMINPD     Y5, Y10, Y5
 	VPOR       Y5, Y9, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78437,7 +76724,6 @@ usual_rest:
 	VMINPD     Y10, Y6, Y9
 	VMINPD     Y6, Y10, Y6
 	VPOR       Y6, Y9, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78456,7 +76742,6 @@ usual_rest:
 	VMINPD     Y10, Y7, Y9
 	VMINPD     Y7, Y10, Y7
 	VPOR       Y7, Y9, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        usual_fold
@@ -78475,7 +76760,6 @@ usual_rest:
 	VMINPD     Y10, Y8, Y9
 	VMINPD     Y8, Y10, Y8
 	VPOR       Y8, Y9, Y8
-	VMOVAPD    Y8, Y8
 	SUBQ       $+4, DI
 
 usual_fold:
@@ -78532,83 +76816,70 @@ nan:
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y6
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y7
 	VMOVUPD all64_7ff0000000000000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	PREFETCHT0 128(R8)(R9*1)
-	PREFETCHT0 192(R8)(R9*1)
-	VMOVUPD    (R8), Y9
-	VMOVUPD    32(R8), Y10
-	VCMPPD     $0x03, Y9, Y1, Y11
-	VADDPD     Y9, Y1, Y12
-	VMINPD     Y9, Y1, Y13
-	VMINPD     Y1, Y9, Y1
-	VPOR       Y1, Y13, Y1
-	VBLENDVPD  Y11, Y12, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VCMPPD     $0x03, Y10, Y2, Y9
-	VADDPD     Y10, Y2, Y11
-	VMINPD     Y10, Y2, Y12
-	VMINPD     Y2, Y10, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPD  Y9, Y11, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    64(R8), Y9
-	VMOVUPD    96(R8), Y10
-	VCMPPD     $0x03, Y9, Y3, Y11
-	VADDPD     Y9, Y3, Y12
-	VMINPD     Y9, Y3, Y13
-	VMINPD     Y3, Y9, Y3
-	VPOR       Y3, Y13, Y3
-	VBLENDVPD  Y11, Y12, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VCMPPD     $0x03, Y10, Y4, Y9
-	VADDPD     Y10, Y4, Y11
-	VMINPD     Y10, Y4, Y12
-	VMINPD     Y4, Y10, Y4
-	VPOR       Y4, Y12, Y4
-	VBLENDVPD  Y9, Y11, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMOVUPD    128(R8), Y9
-	VMOVUPD    160(R8), Y10
-	VCMPPD     $0x03, Y9, Y5, Y11
-	VADDPD     Y9, Y5, Y12
-	VMINPD     Y9, Y5, Y13
-	VMINPD     Y5, Y9, Y5
-	VPOR       Y5, Y13, Y5
-	VBLENDVPD  Y11, Y12, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VCMPPD     $0x03, Y10, Y6, Y9
-	VADDPD     Y10, Y6, Y11
-	VMINPD     Y10, Y6, Y12
-	VMINPD     Y6, Y10, Y6
-	VPOR       Y6, Y12, Y6
-	VBLENDVPD  Y9, Y11, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VMOVUPD    192(R8), Y9
-	VMOVUPD    224(R8), Y10
-	VCMPPD     $0x03, Y9, Y7, Y11
-	VADDPD     Y9, Y7, Y12
-	VMINPD     Y9, Y7, Y13
-	VMINPD     Y7, Y9, Y7
-	VPOR       Y7, Y13, Y7
-	VBLENDVPD  Y11, Y12, Y7, Y7
-	VMOVAPD    Y7, Y7
-	VCMPPD     $0x03, Y10, Y8, Y9
-	VADDPD     Y10, Y8, Y11
-	VMINPD     Y10, Y8, Y12
-	VMINPD     Y8, Y10, Y8
-	VPOR       Y8, Y12, Y8
-	VBLENDVPD  Y9, Y11, Y8, Y8
-	VMOVAPD    Y8, Y8
-	ADDQ       $+256, R8
-	SUBQ       $+32, DI
-	CMPQ       DI, $+32
-	JGE        many
+	VMOVUPD   (R8), Y9
+	VMOVUPD   32(R8), Y10
+	VCMPPD    $0x03, Y9, Y1, Y11
+	VADDPD    Y9, Y1, Y12
+	VMINPD    Y9, Y1, Y13
+	VMINPD    Y1, Y9, Y1
+	VPOR      Y1, Y13, Y1
+	VBLENDVPD Y11, Y12, Y1, Y1
+	VCMPPD    $0x03, Y10, Y2, Y9
+	VADDPD    Y10, Y2, Y11
+	VMINPD    Y10, Y2, Y12
+	VMINPD    Y2, Y10, Y2
+	VPOR      Y2, Y12, Y2
+	VBLENDVPD Y9, Y11, Y2, Y2
+	VMOVUPD   64(R8), Y9
+	VMOVUPD   96(R8), Y10
+	VCMPPD    $0x03, Y9, Y3, Y11
+	VADDPD    Y9, Y3, Y12
+	VMINPD    Y9, Y3, Y13
+	VMINPD    Y3, Y9, Y3
+	VPOR      Y3, Y13, Y3
+	VBLENDVPD Y11, Y12, Y3, Y3
+	VCMPPD    $0x03, Y10, Y4, Y9
+	VADDPD    Y10, Y4, Y11
+	VMINPD    Y10, Y4, Y12
+	VMINPD    Y4, Y10, Y4
+	VPOR      Y4, Y12, Y4
+	VBLENDVPD Y9, Y11, Y4, Y4
+	VMOVUPD   128(R8), Y9
+	VMOVUPD   160(R8), Y10
+	VCMPPD    $0x03, Y9, Y5, Y11
+	VADDPD    Y9, Y5, Y12
+	VMINPD    Y9, Y5, Y13
+	VMINPD    Y5, Y9, Y5
+	VPOR      Y5, Y13, Y5
+	VBLENDVPD Y11, Y12, Y5, Y5
+	VCMPPD    $0x03, Y10, Y6, Y9
+	VADDPD    Y10, Y6, Y11
+	VMINPD    Y10, Y6, Y12
+	VMINPD    Y6, Y10, Y6
+	VPOR      Y6, Y12, Y6
+	VBLENDVPD Y9, Y11, Y6, Y6
+	VMOVUPD   192(R8), Y9
+	VMOVUPD   224(R8), Y10
+	VCMPPD    $0x03, Y9, Y7, Y11
+	VADDPD    Y9, Y7, Y12
+	VMINPD    Y9, Y7, Y13
+	VMINPD    Y7, Y9, Y7
+	VPOR      Y7, Y13, Y7
+	VBLENDVPD Y11, Y12, Y7, Y7
+	VCMPPD    $0x03, Y10, Y8, Y9
+	VADDPD    Y10, Y8, Y11
+	VMINPD    Y10, Y8, Y12
+	VMINPD    Y8, Y10, Y8
+	VPOR      Y8, Y12, Y8
+	VBLENDVPD Y9, Y11, Y8, Y8
+	ADDQ      $+256, R8
+	SUBQ      $+32, DI
+	CMPQ      DI, $+32
+	JGE       many
 
 rest:
 	TESTQ      DI, DI
@@ -78628,7 +76899,6 @@ rest:
 	VMINPD     Y1, Y10, Y1
 	VPOR       Y1, Y12, Y1
 	VBLENDVPD  Y9, Y11, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78647,7 +76917,6 @@ rest:
 	VMINPD     Y2, Y10, Y2
 	VPOR       Y2, Y12, Y2
 	VBLENDVPD  Y9, Y11, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78666,7 +76935,6 @@ rest:
 	VMINPD     Y3, Y10, Y3
 	VPOR       Y3, Y12, Y3
 	VBLENDVPD  Y9, Y11, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78685,7 +76953,6 @@ rest:
 	VMINPD     Y4, Y10, Y4
 	VPOR       Y4, Y12, Y4
 	VBLENDVPD  Y9, Y11, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78704,7 +76971,6 @@ rest:
 	VMINPD     Y5, Y10, Y5
 	VPOR       Y5, Y12, Y5
 	VBLENDVPD  Y9, Y11, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78723,7 +76989,6 @@ rest:
 	VMINPD     Y6, Y10, Y6
 	VPOR       Y6, Y12, Y6
 	VBLENDVPD  Y9, Y11, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78742,7 +77007,6 @@ rest:
 	VMINPD     Y7, Y10, Y7
 	VPOR       Y7, Y12, Y7
 	VBLENDVPD  Y9, Y11, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, DI
 	TESTQ      DI, DI
 	JLE        fold
@@ -78761,7 +77025,6 @@ rest:
 	VMINPD     Y8, Y10, Y8
 	VPOR       Y8, Y12, Y8
 	VBLENDVPD  Y9, Y11, Y8, Y8
-	VMOVAPD    Y8, Y8
 	SUBQ       $+4, DI
 
 fold:
@@ -78838,7 +77101,7 @@ done:
 	RET
 
 // func magnitudeF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·magnitudeF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -78850,59 +77113,46 @@ TEXT ·magnitudeF32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
-	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
-	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
-	VPMAXUD    Y8, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPAND      all32_7fffffff<>+0(SB), Y2, Y2
-	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPAND      all32_7fffffff<>+0(SB), Y3, Y3
-	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
-	VPMAXUD    Y8, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPAND      all32_7fffffff<>+0(SB), Y4, Y4
-	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPAND      all32_7fffffff<>+0(SB), Y5, Y5
-	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
-	VPMAXUD    Y8, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPAND      all32_7fffffff<>+0(SB), Y6, Y6
-	VPAND      all32_7fffffff<>+0(SB), Y8, Y8
-	VPMAXUD    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPAND      all32_7fffffff<>+0(SB), Y7, Y7
-	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
-	VPMAXUD    Y8, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPAND   all32_7fffffff<>+0(SB), Y0, Y0
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y0, Y0
+	VPAND   all32_7fffffff<>+0(SB), Y1, Y1
+	VPAND   all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD Y8, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPAND   all32_7fffffff<>+0(SB), Y2, Y2
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y2, Y2
+	VPAND   all32_7fffffff<>+0(SB), Y3, Y3
+	VPAND   all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD Y8, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPAND   all32_7fffffff<>+0(SB), Y4, Y4
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y4, Y4
+	VPAND   all32_7fffffff<>+0(SB), Y5, Y5
+	VPAND   all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD Y8, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPAND   all32_7fffffff<>+0(SB), Y6, Y6
+	VPAND   all32_7fffffff<>+0(SB), Y8, Y8
+	VPMAXUD Y8, Y6, Y6
+	VPAND   all32_7fffffff<>+0(SB), Y7, Y7
+	VPAND   all32_7fffffff<>+0(SB), Y9, Y8
+	VPMAXUD Y8, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -78919,7 +77169,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y0, Y0
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78935,7 +77184,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y1, Y1
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78951,7 +77199,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y2, Y2
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78967,7 +77214,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y3, Y3
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78983,7 +77229,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y4, Y4
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -78999,7 +77244,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y5, Y5
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79015,7 +77259,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y6, Y6
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79031,7 +77274,6 @@ rest:
 	VPAND      all32_7fffffff<>+0(SB), Y7, Y7
 	VPAND      all32_7fffffff<>+0(SB), Y9, Y8
 	VPMAXUD    Y8, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -79074,7 +77316,7 @@ fold:
 	RET
 
 // func sumI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·sumI8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79086,43 +77328,30 @@ TEXT ·sumI8AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+256
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPADDB     Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPADDB     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPADDB     Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPADDB     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPADDB     Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPADDB     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPADDB     Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPADDB     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+256, AX
-	CMPQ       AX, $+256
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPADDB  Y8, Y0, Y0
+	VPADDB  Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPADDB  Y8, Y2, Y2
+	VPADDB  Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPADDB  Y8, Y4, Y4
+	VPADDB  Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPADDB  Y8, Y6, Y6
+	VPADDB  Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
 
 rest:
 	VPADDB     Y4, Y0, Y0
@@ -79148,7 +77377,7 @@ rest:
 	RET
 
 // func greatestS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·greatestS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79160,43 +77389,30 @@ TEXT ·greatestS8AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_80808080<>+0(SB), Y5
 	VMOVUPS all32_80808080<>+0(SB), Y6
 	VMOVUPS all32_80808080<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+256
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMAXSB    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMAXSB    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMAXSB    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMAXSB    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMAXSB    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMAXSB    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMAXSB    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMAXSB    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+256, AX
-	CMPQ       AX, $+256
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMAXSB Y8, Y0, Y0
+	VPMAXSB Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMAXSB Y8, Y2, Y2
+	VPMAXSB Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMAXSB Y8, Y4, Y4
+	VPMAXSB Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMAXSB Y8, Y6, Y6
+	VPMAXSB Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
 
 rest:
 	VPMAXSB    Y4, Y0, Y0
@@ -79222,7 +77438,7 @@ rest:
 	RET
 
 // func leastS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·leastS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79234,43 +77450,30 @@ TEXT ·leastS8AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_7f7f7f7f<>+0(SB), Y5
 	VMOVUPS all32_7f7f7f7f<>+0(SB), Y6
 	VMOVUPS all32_7f7f7f7f<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+256
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMINSB    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMINSB    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMINSB    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMINSB    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMINSB    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMINSB    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMINSB    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMINSB    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+256, AX
-	CMPQ       AX, $+256
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMINSB Y8, Y0, Y0
+	VPMINSB Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMINSB Y8, Y2, Y2
+	VPMINSB Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMINSB Y8, Y4, Y4
+	VPMINSB Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMINSB Y8, Y6, Y6
+	VPMINSB Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
 
 rest:
 	VPMINSB    Y4, Y0, Y0
@@ -79296,7 +77499,7 @@ rest:
 	RET
 
 // func greatestU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·greatestU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79308,43 +77511,30 @@ TEXT ·greatestU8AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+256
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMAXUB    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMAXUB    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMAXUB    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMAXUB    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMAXUB    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMAXUB    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMAXUB    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMAXUB    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+256, AX
-	CMPQ       AX, $+256
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMAXUB Y8, Y0, Y0
+	VPMAXUB Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMAXUB Y8, Y2, Y2
+	VPMAXUB Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMAXUB Y8, Y4, Y4
+	VPMAXUB Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMAXUB Y8, Y6, Y6
+	VPMAXUB Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
 
 rest:
 	VPMAXUB    Y4, Y0, Y0
@@ -79370,7 +77560,7 @@ rest:
 	RET
 
 // func leastU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·leastU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79382,43 +77572,30 @@ TEXT ·leastU8AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ffffffff<>+0(SB), Y5
 	VMOVUPS all32_ffffffff<>+0(SB), Y6
 	VMOVUPS all32_ffffffff<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+256
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMINUB    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMINUB    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMINUB    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMINUB    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMINUB    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMINUB    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMINUB    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMINUB    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+256, AX
-	CMPQ       AX, $+256
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMINUB Y8, Y0, Y0
+	VPMINUB Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMINUB Y8, Y2, Y2
+	VPMINUB Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMINUB Y8, Y4, Y4
+	VPMINUB Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMINUB Y8, Y6, Y6
+	VPMINUB Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+256, AX
+	CMPQ    AX, $+256
+	JGE     many
 
 rest:
 	VPMINUB    Y4, Y0, Y0
@@ -79444,7 +77621,7 @@ rest:
 	RET
 
 // func sumI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·sumI16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79456,43 +77633,30 @@ TEXT ·sumI16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+128
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPADDW     Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPADDW     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPADDW     Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPADDW     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPADDW     Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPADDW     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPADDW     Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPADDW     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+128, AX
-	CMPQ       AX, $+128
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPADDW  Y8, Y0, Y0
+	VPADDW  Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPADDW  Y8, Y2, Y2
+	VPADDW  Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPADDW  Y8, Y4, Y4
+	VPADDW  Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPADDW  Y8, Y6, Y6
+	VPADDW  Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
 
 rest:
 	VPADDW     Y4, Y0, Y0
@@ -79516,7 +77680,7 @@ rest:
 	RET
 
 // func greatestS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·greatestS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79528,43 +77692,30 @@ TEXT ·greatestS16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_80008000<>+0(SB), Y5
 	VMOVUPS all32_80008000<>+0(SB), Y6
 	VMOVUPS all32_80008000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+128
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMAXSW    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMAXSW    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMAXSW    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMAXSW    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMAXSW    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMAXSW    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMAXSW    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMAXSW    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+128, AX
-	CMPQ       AX, $+128
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMAXSW Y8, Y0, Y0
+	VPMAXSW Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMAXSW Y8, Y2, Y2
+	VPMAXSW Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMAXSW Y8, Y4, Y4
+	VPMAXSW Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMAXSW Y8, Y6, Y6
+	VPMAXSW Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
 
 rest:
 	VPMAXSW    Y4, Y0, Y0
@@ -79588,7 +77739,7 @@ rest:
 	RET
 
 // func leastS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·leastS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79600,43 +77751,30 @@ TEXT ·leastS16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_7fff7fff<>+0(SB), Y5
 	VMOVUPS all32_7fff7fff<>+0(SB), Y6
 	VMOVUPS all32_7fff7fff<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+128
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMINSW    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMINSW    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMINSW    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMINSW    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMINSW    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMINSW    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMINSW    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMINSW    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+128, AX
-	CMPQ       AX, $+128
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMINSW Y8, Y0, Y0
+	VPMINSW Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMINSW Y8, Y2, Y2
+	VPMINSW Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMINSW Y8, Y4, Y4
+	VPMINSW Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMINSW Y8, Y6, Y6
+	VPMINSW Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
 
 rest:
 	VPMINSW    Y4, Y0, Y0
@@ -79660,7 +77798,7 @@ rest:
 	RET
 
 // func greatestU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·greatestU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79672,43 +77810,30 @@ TEXT ·greatestU16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+128
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMAXUW    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMAXUW    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMAXUW    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMAXUW    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMAXUW    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMAXUW    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMAXUW    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMAXUW    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+128, AX
-	CMPQ       AX, $+128
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMAXUW Y8, Y0, Y0
+	VPMAXUW Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMAXUW Y8, Y2, Y2
+	VPMAXUW Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMAXUW Y8, Y4, Y4
+	VPMAXUW Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMAXUW Y8, Y6, Y6
+	VPMAXUW Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
 
 rest:
 	VPMAXUW    Y4, Y0, Y0
@@ -79732,7 +77857,7 @@ rest:
 	RET
 
 // func leastU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·leastU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79744,43 +77869,30 @@ TEXT ·leastU16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ffffffff<>+0(SB), Y5
 	VMOVUPS all32_ffffffff<>+0(SB), Y6
 	VMOVUPS all32_ffffffff<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+128
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMINUW    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMINUW    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMINUW    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMINUW    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMINUW    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMINUW    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMINUW    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMINUW    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+128, AX
-	CMPQ       AX, $+128
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMINUW Y8, Y0, Y0
+	VPMINUW Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMINUW Y8, Y2, Y2
+	VPMINUW Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMINUW Y8, Y4, Y4
+	VPMINUW Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMINUW Y8, Y6, Y6
+	VPMINUW Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+128, AX
+	CMPQ    AX, $+128
+	JGE     many
 
 rest:
 	VPMINUW    Y4, Y0, Y0
@@ -79804,7 +77916,7 @@ rest:
 	RET
 
 // func sumI32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·sumI32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -79816,43 +77928,30 @@ TEXT ·sumI32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPADDD     Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPADDD     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPADDD     Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPADDD     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPADDD     Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPADDD     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPADDD     Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPADDD     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPADDD  Y8, Y0, Y0
+	VPADDD  Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPADDD  Y8, Y2, Y2
+	VPADDD  Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPADDD  Y8, Y4, Y4
+	VPADDD  Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPADDD  Y8, Y6, Y6
+	VPADDD  Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -79867,7 +77966,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79881,7 +77979,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79895,7 +77992,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79909,7 +78005,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79923,7 +78018,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79937,7 +78031,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79951,7 +78044,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -79965,7 +78057,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPADDD     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -79988,7 +78079,7 @@ fold:
 	RET
 
 // func greatestS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greatestS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -80000,43 +78091,30 @@ TEXT ·greatestS32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_80000000<>+0(SB), Y5
 	VMOVUPS all32_80000000<>+0(SB), Y6
 	VMOVUPS all32_80000000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMAXSD    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMAXSD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMAXSD    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMAXSD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMAXSD    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMAXSD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMAXSD    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMAXSD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMAXSD Y8, Y0, Y0
+	VPMAXSD Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMAXSD Y8, Y2, Y2
+	VPMAXSD Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMAXSD Y8, Y4, Y4
+	VPMAXSD Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMAXSD Y8, Y6, Y6
+	VPMAXSD Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -80051,7 +78129,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80065,7 +78142,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80079,7 +78155,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80093,7 +78168,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80107,7 +78181,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80121,7 +78194,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80135,7 +78207,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80149,7 +78220,6 @@ rest:
 	VMOVUPS    all32_80000000<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXSD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -80172,7 +78242,7 @@ fold:
 	RET
 
 // func leastS32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·leastS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -80184,43 +78254,30 @@ TEXT ·leastS32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_7fffffff<>+0(SB), Y5
 	VMOVUPS all32_7fffffff<>+0(SB), Y6
 	VMOVUPS all32_7fffffff<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMINSD    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMINSD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMINSD    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMINSD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMINSD    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMINSD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMINSD    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMINSD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMINSD Y8, Y0, Y0
+	VPMINSD Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMINSD Y8, Y2, Y2
+	VPMINSD Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMINSD Y8, Y4, Y4
+	VPMINSD Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMINSD Y8, Y6, Y6
+	VPMINSD Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -80235,7 +78292,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80249,7 +78305,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80263,7 +78318,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80277,7 +78331,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80291,7 +78344,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80305,7 +78357,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80319,7 +78370,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80333,7 +78383,6 @@ rest:
 	VMOVUPS    all32_7fffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINSD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -80356,7 +78405,7 @@ fold:
 	RET
 
 // func greatestU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greatestU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -80368,43 +78417,30 @@ TEXT ·greatestU32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMAXUD    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMAXUD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMAXUD    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMAXUD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMAXUD    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMAXUD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMAXUD    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMAXUD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMAXUD Y8, Y0, Y0
+	VPMAXUD Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMAXUD Y8, Y2, Y2
+	VPMAXUD Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMAXUD Y8, Y4, Y4
+	VPMAXUD Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMAXUD Y8, Y6, Y6
+	VPMAXUD Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -80419,7 +78455,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80433,7 +78468,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80447,7 +78481,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80461,7 +78494,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80475,7 +78507,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80489,7 +78520,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80503,7 +78533,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80517,7 +78546,6 @@ rest:
 	VMOVUPS    all32_0<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMAXUD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -80540,7 +78568,7 @@ fold:
 	RET
 
 // func leastU32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·leastU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -80552,43 +78580,30 @@ TEXT ·leastU32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ffffffff<>+0(SB), Y5
 	VMOVUPS all32_ffffffff<>+0(SB), Y6
 	VMOVUPS all32_ffffffff<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VPMINUD    Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VPMINUD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMOVUPS    64(CX), Y8
-	VMOVUPS    96(CX), Y9
-	VPMINUD    Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VPMINUD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    128(CX), Y8
-	VMOVUPS    160(CX), Y9
-	VPMINUD    Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VPMINUD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    192(CX), Y8
-	VMOVUPS    224(CX), Y9
-	VPMINUD    Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VPMINUD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y8
+	VMOVUPS 32(CX), Y9
+	VPMINUD Y8, Y0, Y0
+	VPMINUD Y9, Y1, Y1
+	VMOVUPS 64(CX), Y8
+	VMOVUPS 96(CX), Y9
+	VPMINUD Y8, Y2, Y2
+	VPMINUD Y9, Y3, Y3
+	VMOVUPS 128(CX), Y8
+	VMOVUPS 160(CX), Y9
+	VPMINUD Y8, Y4, Y4
+	VPMINUD Y9, Y5, Y5
+	VMOVUPS 192(CX), Y8
+	VMOVUPS 224(CX), Y9
+	VPMINUD Y8, Y6, Y6
+	VPMINUD Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -80603,7 +78618,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y0, Y0
-	VMOVAPS    Y0, Y0
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80617,7 +78631,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80631,7 +78644,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80645,7 +78657,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80659,7 +78670,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80673,7 +78683,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80687,7 +78696,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
 	SUBQ       $+8, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80701,7 +78709,6 @@ rest:
 	VMOVUPS    all32_ffffffff<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
 	VPMINUD    Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
 	SUBQ       $+8, AX
 
 fold:
@@ -80724,7 +78731,7 @@ fold:
 	RET
 
 // func sumI64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·sumI64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -80736,43 +78743,30 @@ TEXT ·sumI64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_0<>+0(SB), Y5
 	VMOVUPD all64_0<>+0(SB), Y6
 	VMOVUPD all64_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VPADDQ     Y8, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VPADDQ     Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VPADDQ     Y8, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VPADDQ     Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VPADDQ     Y8, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VPADDQ     Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VPADDQ     Y8, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VPADDQ     Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VMOVUPD (CX), Y8
+	VMOVUPD 32(CX), Y9
+	VPADDQ  Y8, Y0, Y0
+	VPADDQ  Y9, Y1, Y1
+	VMOVUPD 64(CX), Y8
+	VMOVUPD 96(CX), Y9
+	VPADDQ  Y8, Y2, Y2
+	VPADDQ  Y9, Y3, Y3
+	VMOVUPD 128(CX), Y8
+	VMOVUPD 160(CX), Y9
+	VPADDQ  Y8, Y4, Y4
+	VPADDQ  Y9, Y5, Y5
+	VMOVUPD 192(CX), Y8
+	VMOVUPD 224(CX), Y9
+	VPADDQ  Y8, Y6, Y6
+	VPADDQ  Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -80787,7 +78781,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80801,7 +78794,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80815,7 +78807,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80829,7 +78820,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80843,7 +78833,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80857,7 +78846,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80871,7 +78859,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -80885,7 +78872,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPADDQ     Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -80906,7 +78892,7 @@ fold:
 	RET
 
 // func sumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·sumBf16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_ffff0000<>+0(SB), Y0
 	MOVQ    n+0(FP), AX
@@ -80919,45 +78905,34 @@ TEXT ·sumBf16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
 	VMOVUPS all32_0<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	VMOVUPS    (CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VADDPS     Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VADDPS     Y9, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VADDPS     Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VADDPS     Y9, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    64(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VADDPS     Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VADDPS     Y9, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    96(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VADDPS     Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VADDPS     Y9, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+128, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS (CX), Y9
+	VPSLLD  $0x10, Y9, Y10
+	VPAND   Y0, Y9, Y9
+	VADDPS  Y10, Y1, Y1
+	VADDPS  Y9, Y2, Y2
+	VMOVUPS 32(CX), Y9
+	VPSLLD  $0x10, Y9, Y10
+	VPAND   Y0, Y9, Y9
+	VADDPS  Y10, Y3, Y3
+	VADDPS  Y9, Y4, Y4
+	VMOVUPS 64(CX), Y9
+	VPSLLD  $0x10, Y9, Y10
+	VPAND   Y0, Y9, Y9
+	VADDPS  Y10, Y5, Y5
+	VADDPS  Y9, Y6, Y6
+	VMOVUPS 96(CX), Y9
+	VPSLLD  $0x10, Y9, Y10
+	VPAND   Y0, Y9, Y9
+	VADDPS  Y10, Y7, Y7
+	VADDPS  Y9, Y8, Y8
+	ADDQ    $+128, CX
+	SUBQ    $+64, AX
+	CMPQ    AX, $+64
+	JGE     many
 
 rest:
 	VADDPS     Y5, Y1, Y0
@@ -80981,17 +78956,17 @@ rest:
 	RET
 
 // func sumRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·sumRowsBf16AVX2(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Y0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    d+8(FP), DX
-	MOVQ    c+32(FP), BX
-	MOVQ    b+24(FP), SI
-	VMOVSS  (SI), X1
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
+	VMOVUPS      all32_ffff0000<>+0(SB), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y1
 
 row:
 	MOVQ    AX, DI
@@ -81004,45 +78979,34 @@ row:
 	VMOVUPS all32_0<>+0(SB), Y7
 	VMOVUPS all32_0<>+0(SB), Y8
 	VMOVUPS all32_0<>+0(SB), Y9
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	VMOVUPS    (R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VADDPS     Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VADDPS     Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    32(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VADDPS     Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VADDPS     Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VMOVUPS    64(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VADDPS     Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VADDPS     Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VMOVUPS    96(R8), Y10
-	VPSLLD     $0x10, Y10, Y11
-	VPAND      Y0, Y10, Y10
-	VADDPS     Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
-	VADDPS     Y10, Y9, Y9
-	VMOVAPS    Y9, Y9
-	ADDQ       $+128, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VMOVUPS (R8), Y10
+	VPSLLD  $0x10, Y10, Y11
+	VPAND   Y0, Y10, Y10
+	VADDPS  Y11, Y2, Y2
+	VADDPS  Y10, Y3, Y3
+	VMOVUPS 32(R8), Y10
+	VPSLLD  $0x10, Y10, Y11
+	VPAND   Y0, Y10, Y10
+	VADDPS  Y11, Y4, Y4
+	VADDPS  Y10, Y5, Y5
+	VMOVUPS 64(R8), Y10
+	VPSLLD  $0x10, Y10, Y11
+	VPAND   Y0, Y10, Y10
+	VADDPS  Y11, Y6, Y6
+	VADDPS  Y10, Y7, Y7
+	VMOVUPS 96(R8), Y10
+	VPSLLD  $0x10, Y10, Y11
+	VPAND   Y0, Y10, Y10
+	VADDPS  Y11, Y8, Y8
+	VADDPS  Y10, Y9, Y9
+	ADDQ    $+128, R8
+	SUBQ    $+64, DI
+	CMPQ    DI, $+64
+	JGE     many
 
 rest:
 	VADDPS     Y6, Y2, Y2
@@ -81146,85 +79110,74 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
 	VMOVUPS all32_ff800000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	VMOVUPS    (CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y1, Y11
-	VADDPS     Y10, Y1, Y12
-	VMAXPS     Y10, Y1, Y13
-	VMAXPS     Y1, Y10, Y1
-	VPAND      Y1, Y13, Y1
-	VBLENDVPS  Y11, Y12, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y9, Y2, Y10
-	VADDPS     Y9, Y2, Y11
-	VMAXPS     Y9, Y2, Y12
-	VMAXPS     Y2, Y9, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y3, Y11
-	VADDPS     Y10, Y3, Y12
-	VMAXPS     Y10, Y3, Y13
-	VMAXPS     Y3, Y10, Y3
-	VPAND      Y3, Y13, Y3
-	VBLENDVPS  Y11, Y12, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y9, Y4, Y10
-	VADDPS     Y9, Y4, Y11
-	VMAXPS     Y9, Y4, Y12
-	VMAXPS     Y4, Y9, Y4
-	VPAND      Y4, Y12, Y4
-	VBLENDVPS  Y10, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    64(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y5, Y11
-	VADDPS     Y10, Y5, Y12
-	VMAXPS     Y10, Y5, Y13
-	VMAXPS     Y5, Y10, Y5
-	VPAND      Y5, Y13, Y5
-	VBLENDVPS  Y11, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCMPPS     $0x03, Y9, Y6, Y10
-	VADDPS     Y9, Y6, Y11
-	VMAXPS     Y9, Y6, Y12
-	VMAXPS     Y6, Y9, Y6
-	VPAND      Y6, Y12, Y6
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    96(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y7, Y11
-	VADDPS     Y10, Y7, Y12
-	VMAXPS     Y10, Y7, Y13
-	VMAXPS     Y7, Y10, Y7
-	VPAND      Y7, Y13, Y7
-	VBLENDVPS  Y11, Y12, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VADDPS     Y9, Y8, Y11
-	VMAXPS     Y9, Y8, Y12
-	VMAXPS     Y8, Y9, Y8
-	VPAND      Y8, Y12, Y8
-	VBLENDVPS  Y10, Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+128, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS   (CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y1, Y11
+	VADDPS    Y10, Y1, Y12
+	VMAXPS    Y10, Y1, Y13
+	VMAXPS    Y1, Y10, Y1
+	VPAND     Y1, Y13, Y1
+	VBLENDVPS Y11, Y12, Y1, Y1
+	VCMPPS    $0x03, Y9, Y2, Y10
+	VADDPS    Y9, Y2, Y11
+	VMAXPS    Y9, Y2, Y12
+	VMAXPS    Y2, Y9, Y2
+	VPAND     Y2, Y12, Y2
+	VBLENDVPS Y10, Y11, Y2, Y2
+	VMOVUPS   32(CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y3, Y11
+	VADDPS    Y10, Y3, Y12
+	VMAXPS    Y10, Y3, Y13
+	VMAXPS    Y3, Y10, Y3
+	VPAND     Y3, Y13, Y3
+	VBLENDVPS Y11, Y12, Y3, Y3
+	VCMPPS    $0x03, Y9, Y4, Y10
+	VADDPS    Y9, Y4, Y11
+	VMAXPS    Y9, Y4, Y12
+	VMAXPS    Y4, Y9, Y4
+	VPAND     Y4, Y12, Y4
+	VBLENDVPS Y10, Y11, Y4, Y4
+	VMOVUPS   64(CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y5, Y11
+	VADDPS    Y10, Y5, Y12
+	VMAXPS    Y10, Y5, Y13
+	VMAXPS    Y5, Y10, Y5
+	VPAND     Y5, Y13, Y5
+	VBLENDVPS Y11, Y12, Y5, Y5
+	VCMPPS    $0x03, Y9, Y6, Y10
+	VADDPS    Y9, Y6, Y11
+	VMAXPS    Y9, Y6, Y12
+	VMAXPS    Y6, Y9, Y6
+	VPAND     Y6, Y12, Y6
+	VBLENDVPS Y10, Y11, Y6, Y6
+	VMOVUPS   96(CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y7, Y11
+	VADDPS    Y10, Y7, Y12
+	VMAXPS    Y10, Y7, Y13
+	VMAXPS    Y7, Y10, Y7
+	VPAND     Y7, Y13, Y7
+	VBLENDVPS Y11, Y12, Y7, Y7
+	VCMPPS    $0x03, Y9, Y8, Y10
+	VADDPS    Y9, Y8, Y11
+	VMAXPS    Y9, Y8, Y12
+	VMAXPS    Y8, Y9, Y8
+	VPAND     Y8, Y12, Y8
+	VBLENDVPS Y10, Y11, Y8, Y8
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y5, Y1, Y0
@@ -81302,15 +79255,15 @@ done:
 // func greatestRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greatestRowsBf16AVX2(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Y0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    d+8(FP), DX
-	MOVQ    c+32(FP), BX
-	MOVQ    b+24(FP), SI
-	VMOVSS  (SI), X1
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
+	VMOVUPS      all32_ffff0000<>+0(SB), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y1
 
 row:
 	MOVQ         AX, DI
@@ -81395,85 +79348,74 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y8
 	VMOVUPS all32_ff800000<>+0(SB), Y9
 	VMOVUPS all32_ff800000<>+0(SB), Y10
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	VMOVUPS    (R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y2, Y13
-	VADDPS     Y12, Y2, Y14
-	VMAXPS     Y12, Y2, Y15
-	VMAXPS     Y2, Y12, Y2
-	VPAND      Y2, Y15, Y2
-	VBLENDVPS  Y13, Y14, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y11, Y3, Y12
-	VADDPS     Y11, Y3, Y13
-	VMAXPS     Y11, Y3, Y14
-	VMAXPS     Y3, Y11, Y3
-	VPAND      Y3, Y14, Y3
-	VBLENDVPS  Y12, Y13, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    32(R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y4, Y13
-	VADDPS     Y12, Y4, Y14
-	VMAXPS     Y12, Y4, Y15
-	VMAXPS     Y4, Y12, Y4
-	VPAND      Y4, Y15, Y4
-	VBLENDVPS  Y13, Y14, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y11, Y6, Y12
-	VADDPS     Y11, Y6, Y13
-	VMAXPS     Y11, Y6, Y14
-	VMAXPS     Y6, Y11, Y6
-	VPAND      Y6, Y14, Y6
-	VBLENDVPS  Y12, Y13, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    64(R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y7, Y13
-	VADDPS     Y12, Y7, Y14
-	VMAXPS     Y12, Y7, Y15
-	VMAXPS     Y7, Y12, Y7
-	VPAND      Y7, Y15, Y7
-	VBLENDVPS  Y13, Y14, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y11, Y8, Y12
-	VADDPS     Y11, Y8, Y13
-	VMAXPS     Y11, Y8, Y14
-	VMAXPS     Y8, Y11, Y8
-	VPAND      Y8, Y14, Y8
-	VBLENDVPS  Y12, Y13, Y8, Y8
-	VMOVAPS    Y8, Y8
-	VMOVUPS    96(R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y9, Y13
-	VADDPS     Y12, Y9, Y14
-	VMAXPS     Y12, Y9, Y15
-	VMAXPS     Y9, Y12, Y9
-	VPAND      Y9, Y15, Y9
-	VBLENDVPS  Y13, Y14, Y9, Y9
-	VMOVAPS    Y9, Y9
-	VCMPPS     $0x03, Y11, Y10, Y12
-	VADDPS     Y11, Y10, Y13
-	VMAXPS     Y11, Y10, Y14
-	VMAXPS     Y10, Y11, Y10
-	VPAND      Y10, Y14, Y10
-	VBLENDVPS  Y12, Y13, Y10, Y10
-	VMOVAPS    Y10, Y10
-	ADDQ       $+128, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VMOVUPS   (R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y2, Y13
+	VADDPS    Y12, Y2, Y14
+	VMAXPS    Y12, Y2, Y15
+	VMAXPS    Y2, Y12, Y2
+	VPAND     Y2, Y15, Y2
+	VBLENDVPS Y13, Y14, Y2, Y2
+	VCMPPS    $0x03, Y11, Y3, Y12
+	VADDPS    Y11, Y3, Y13
+	VMAXPS    Y11, Y3, Y14
+	VMAXPS    Y3, Y11, Y3
+	VPAND     Y3, Y14, Y3
+	VBLENDVPS Y12, Y13, Y3, Y3
+	VMOVUPS   32(R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y4, Y13
+	VADDPS    Y12, Y4, Y14
+	VMAXPS    Y12, Y4, Y15
+	VMAXPS    Y4, Y12, Y4
+	VPAND     Y4, Y15, Y4
+	VBLENDVPS Y13, Y14, Y4, Y4
+	VCMPPS    $0x03, Y11, Y6, Y12
+	VADDPS    Y11, Y6, Y13
+	VMAXPS    Y11, Y6, Y14
+	VMAXPS    Y6, Y11, Y6
+	VPAND     Y6, Y14, Y6
+	VBLENDVPS Y12, Y13, Y6, Y6
+	VMOVUPS   64(R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y7, Y13
+	VADDPS    Y12, Y7, Y14
+	VMAXPS    Y12, Y7, Y15
+	VMAXPS    Y7, Y12, Y7
+	VPAND     Y7, Y15, Y7
+	VBLENDVPS Y13, Y14, Y7, Y7
+	VCMPPS    $0x03, Y11, Y8, Y12
+	VADDPS    Y11, Y8, Y13
+	VMAXPS    Y11, Y8, Y14
+	VMAXPS    Y8, Y11, Y8
+	VPAND     Y8, Y14, Y8
+	VBLENDVPS Y12, Y13, Y8, Y8
+	VMOVUPS   96(R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y9, Y13
+	VADDPS    Y12, Y9, Y14
+	VMAXPS    Y12, Y9, Y15
+	VMAXPS    Y9, Y12, Y9
+	VPAND     Y9, Y15, Y9
+	VBLENDVPS Y13, Y14, Y9, Y9
+	VCMPPS    $0x03, Y11, Y10, Y12
+	VADDPS    Y11, Y10, Y13
+	VMAXPS    Y11, Y10, Y14
+	VMAXPS    Y10, Y11, Y10
+	VPAND     Y10, Y14, Y10
+	VBLENDVPS Y12, Y13, Y10, Y10
+	ADDQ      $+128, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y7, Y2, Y11
@@ -81634,85 +79576,74 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
 	VMOVUPS all32_7f800000<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	VMOVUPS    (CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y1, Y11
-	VADDPS     Y10, Y1, Y12
-	VMINPS     Y10, Y1, Y13
-	VMINPS     Y1, Y10, Y1
-	VPOR       Y1, Y13, Y1
-	VBLENDVPS  Y11, Y12, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y9, Y2, Y10
-	VADDPS     Y9, Y2, Y11
-	VMINPS     Y9, Y2, Y12
-	VMINPS     Y2, Y9, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y3, Y11
-	VADDPS     Y10, Y3, Y12
-	VMINPS     Y10, Y3, Y13
-	VMINPS     Y3, Y10, Y3
-	VPOR       Y3, Y13, Y3
-	VBLENDVPS  Y11, Y12, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y9, Y4, Y10
-	VADDPS     Y9, Y4, Y11
-	VMINPS     Y9, Y4, Y12
-	VMINPS     Y4, Y9, Y4
-	VPOR       Y4, Y12, Y4
-	VBLENDVPS  Y10, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMOVUPS    64(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y5, Y11
-	VADDPS     Y10, Y5, Y12
-	VMINPS     Y10, Y5, Y13
-	VMINPS     Y5, Y10, Y5
-	VPOR       Y5, Y13, Y5
-	VBLENDVPS  Y11, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCMPPS     $0x03, Y9, Y6, Y10
-	VADDPS     Y9, Y6, Y11
-	VMINPS     Y9, Y6, Y12
-	VMINPS     Y6, Y9, Y6
-	VPOR       Y6, Y12, Y6
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    96(CX), Y9
-	VPSLLD     $0x10, Y9, Y10
-	VPAND      Y0, Y9, Y9
-	VCMPPS     $0x03, Y10, Y7, Y11
-	VADDPS     Y10, Y7, Y12
-	VMINPS     Y10, Y7, Y13
-	VMINPS     Y7, Y10, Y7
-	VPOR       Y7, Y13, Y7
-	VBLENDVPS  Y11, Y12, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y9, Y8, Y10
-	VADDPS     Y9, Y8, Y11
-	VMINPS     Y9, Y8, Y12
-	VMINPS     Y8, Y9, Y8
-	VPOR       Y8, Y12, Y8
-	VBLENDVPS  Y10, Y11, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+128, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VMOVUPS   (CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y1, Y11
+	VADDPS    Y10, Y1, Y12
+	VMINPS    Y10, Y1, Y13
+	VMINPS    Y1, Y10, Y1
+	VPOR      Y1, Y13, Y1
+	VBLENDVPS Y11, Y12, Y1, Y1
+	VCMPPS    $0x03, Y9, Y2, Y10
+	VADDPS    Y9, Y2, Y11
+	VMINPS    Y9, Y2, Y12
+	VMINPS    Y2, Y9, Y2
+	VPOR      Y2, Y12, Y2
+	VBLENDVPS Y10, Y11, Y2, Y2
+	VMOVUPS   32(CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y3, Y11
+	VADDPS    Y10, Y3, Y12
+	VMINPS    Y10, Y3, Y13
+	VMINPS    Y3, Y10, Y3
+	VPOR      Y3, Y13, Y3
+	VBLENDVPS Y11, Y12, Y3, Y3
+	VCMPPS    $0x03, Y9, Y4, Y10
+	VADDPS    Y9, Y4, Y11
+	VMINPS    Y9, Y4, Y12
+	VMINPS    Y4, Y9, Y4
+	VPOR      Y4, Y12, Y4
+	VBLENDVPS Y10, Y11, Y4, Y4
+	VMOVUPS   64(CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y5, Y11
+	VADDPS    Y10, Y5, Y12
+	VMINPS    Y10, Y5, Y13
+	VMINPS    Y5, Y10, Y5
+	VPOR      Y5, Y13, Y5
+	VBLENDVPS Y11, Y12, Y5, Y5
+	VCMPPS    $0x03, Y9, Y6, Y10
+	VADDPS    Y9, Y6, Y11
+	VMINPS    Y9, Y6, Y12
+	VMINPS    Y6, Y9, Y6
+	VPOR      Y6, Y12, Y6
+	VBLENDVPS Y10, Y11, Y6, Y6
+	VMOVUPS   96(CX), Y9
+	VPSLLD    $0x10, Y9, Y10
+	VPAND     Y0, Y9, Y9
+	VCMPPS    $0x03, Y10, Y7, Y11
+	VADDPS    Y10, Y7, Y12
+	VMINPS    Y10, Y7, Y13
+	VMINPS    Y7, Y10, Y7
+	VPOR      Y7, Y13, Y7
+	VBLENDVPS Y11, Y12, Y7, Y7
+	VCMPPS    $0x03, Y9, Y8, Y10
+	VADDPS    Y9, Y8, Y11
+	VMINPS    Y9, Y8, Y12
+	VMINPS    Y8, Y9, Y8
+	VPOR      Y8, Y12, Y8
+	VBLENDVPS Y10, Y11, Y8, Y8
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y5, Y1, Y0
@@ -81790,15 +79721,15 @@ done:
 // func leastRowsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·leastRowsBf16AVX2(SB), NOSPLIT, $0-40
-	VMOVUPS all32_ffff0000<>+0(SB), Y0
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    d+8(FP), DX
-	MOVQ    c+32(FP), BX
-	MOVQ    b+24(FP), SI
-	VMOVSS  (SI), X1
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
+	VMOVUPS      all32_ffff0000<>+0(SB), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y1
 
 row:
 	MOVQ         AX, DI
@@ -81883,85 +79814,74 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y8
 	VMOVUPS all32_7f800000<>+0(SB), Y9
 	VMOVUPS all32_7f800000<>+0(SB), Y10
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	VMOVUPS    (R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y2, Y13
-	VADDPS     Y12, Y2, Y14
-	VMINPS     Y12, Y2, Y15
-	VMINPS     Y2, Y12, Y2
-	VPOR       Y2, Y15, Y2
-	VBLENDVPS  Y13, Y14, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y11, Y3, Y12
-	VADDPS     Y11, Y3, Y13
-	VMINPS     Y11, Y3, Y14
-	VMINPS     Y3, Y11, Y3
-	VPOR       Y3, Y14, Y3
-	VBLENDVPS  Y12, Y13, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    32(R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y4, Y13
-	VADDPS     Y12, Y4, Y14
-	VMINPS     Y12, Y4, Y15
-	VMINPS     Y4, Y12, Y4
-	VPOR       Y4, Y15, Y4
-	VBLENDVPS  Y13, Y14, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y11, Y6, Y12
-	VADDPS     Y11, Y6, Y13
-	VMINPS     Y11, Y6, Y14
-	VMINPS     Y6, Y11, Y6
-	VPOR       Y6, Y14, Y6
-	VBLENDVPS  Y12, Y13, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VMOVUPS    64(R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y7, Y13
-	VADDPS     Y12, Y7, Y14
-	VMINPS     Y12, Y7, Y15
-	VMINPS     Y7, Y12, Y7
-	VPOR       Y7, Y15, Y7
-	VBLENDVPS  Y13, Y14, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCMPPS     $0x03, Y11, Y8, Y12
-	VADDPS     Y11, Y8, Y13
-	VMINPS     Y11, Y8, Y14
-	VMINPS     Y8, Y11, Y8
-	VPOR       Y8, Y14, Y8
-	VBLENDVPS  Y12, Y13, Y8, Y8
-	VMOVAPS    Y8, Y8
-	VMOVUPS    96(R8), Y11
-	VPSLLD     $0x10, Y11, Y12
-	VPAND      Y0, Y11, Y11
-	VCMPPS     $0x03, Y12, Y9, Y13
-	VADDPS     Y12, Y9, Y14
-	VMINPS     Y12, Y9, Y15
-	VMINPS     Y9, Y12, Y9
-	VPOR       Y9, Y15, Y9
-	VBLENDVPS  Y13, Y14, Y9, Y9
-	VMOVAPS    Y9, Y9
-	VCMPPS     $0x03, Y11, Y10, Y12
-	VADDPS     Y11, Y10, Y13
-	VMINPS     Y11, Y10, Y14
-	VMINPS     Y10, Y11, Y10
-	VPOR       Y10, Y14, Y10
-	VBLENDVPS  Y12, Y13, Y10, Y10
-	VMOVAPS    Y10, Y10
-	ADDQ       $+128, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VMOVUPS   (R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y2, Y13
+	VADDPS    Y12, Y2, Y14
+	VMINPS    Y12, Y2, Y15
+	VMINPS    Y2, Y12, Y2
+	VPOR      Y2, Y15, Y2
+	VBLENDVPS Y13, Y14, Y2, Y2
+	VCMPPS    $0x03, Y11, Y3, Y12
+	VADDPS    Y11, Y3, Y13
+	VMINPS    Y11, Y3, Y14
+	VMINPS    Y3, Y11, Y3
+	VPOR      Y3, Y14, Y3
+	VBLENDVPS Y12, Y13, Y3, Y3
+	VMOVUPS   32(R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y4, Y13
+	VADDPS    Y12, Y4, Y14
+	VMINPS    Y12, Y4, Y15
+	VMINPS    Y4, Y12, Y4
+	VPOR      Y4, Y15, Y4
+	VBLENDVPS Y13, Y14, Y4, Y4
+	VCMPPS    $0x03, Y11, Y6, Y12
+	VADDPS    Y11, Y6, Y13
+	VMINPS    Y11, Y6, Y14
+	VMINPS    Y6, Y11, Y6
+	VPOR      Y6, Y14, Y6
+	VBLENDVPS Y12, Y13, Y6, Y6
+	VMOVUPS   64(R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y7, Y13
+	VADDPS    Y12, Y7, Y14
+	VMINPS    Y12, Y7, Y15
+	VMINPS    Y7, Y12, Y7
+	VPOR      Y7, Y15, Y7
+	VBLENDVPS Y13, Y14, Y7, Y7
+	VCMPPS    $0x03, Y11, Y8, Y12
+	VADDPS    Y11, Y8, Y13
+	VMINPS    Y11, Y8, Y14
+	VMINPS    Y8, Y11, Y8
+	VPOR      Y8, Y14, Y8
+	VBLENDVPS Y12, Y13, Y8, Y8
+	VMOVUPS   96(R8), Y11
+	VPSLLD    $0x10, Y11, Y12
+	VPAND     Y0, Y11, Y11
+	VCMPPS    $0x03, Y12, Y9, Y13
+	VADDPS    Y12, Y9, Y14
+	VMINPS    Y12, Y9, Y15
+	VMINPS    Y9, Y12, Y9
+	VPOR      Y9, Y15, Y9
+	VBLENDVPS Y13, Y14, Y9, Y9
+	VCMPPS    $0x03, Y11, Y10, Y12
+	VADDPS    Y11, Y10, Y13
+	VMINPS    Y11, Y10, Y14
+	VMINPS    Y10, Y11, Y10
+	VPOR      Y10, Y14, Y10
+	VBLENDVPS Y12, Y13, Y10, Y10
+	ADDQ      $+128, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y7, Y2, Y11
@@ -82046,7 +79966,7 @@ done:
 	RET
 
 // func sumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, F16C, MMX+
+// Requires: AVX, F16C
 TEXT ·sumF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -82058,41 +79978,30 @@ TEXT ·sumF16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS all32_0<>+0(SB), Y5
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	VCVTPH2PS  (CX), Y8
-	VCVTPH2PS  16(CX), Y9
-	VADDPS     Y8, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VADDPS     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCVTPH2PS  32(CX), Y8
-	VCVTPH2PS  48(CX), Y9
-	VADDPS     Y8, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VADDPS     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCVTPH2PS  64(CX), Y8
-	VCVTPH2PS  80(CX), Y9
-	VADDPS     Y8, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VADDPS     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCVTPH2PS  96(CX), Y8
-	VCVTPH2PS  112(CX), Y9
-	VADDPS     Y8, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VADDPS     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+128, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VCVTPH2PS (CX), Y8
+	VCVTPH2PS 16(CX), Y9
+	VADDPS    Y8, Y0, Y0
+	VADDPS    Y9, Y1, Y1
+	VCVTPH2PS 32(CX), Y8
+	VCVTPH2PS 48(CX), Y9
+	VADDPS    Y8, Y2, Y2
+	VADDPS    Y9, Y3, Y3
+	VCVTPH2PS 64(CX), Y8
+	VCVTPH2PS 80(CX), Y9
+	VADDPS    Y8, Y4, Y4
+	VADDPS    Y9, Y5, Y5
+	VCVTPH2PS 96(CX), Y8
+	VCVTPH2PS 112(CX), Y9
+	VADDPS    Y8, Y6, Y6
+	VADDPS    Y9, Y7, Y7
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	VADDPS     Y4, Y0, Y0
@@ -82114,16 +80023,16 @@ rest:
 	RET
 
 // func sumRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, F16C, MMX+
+// Requires: AVX, AVX2, F16C
 TEXT ·sumRowsF16AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x01, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y0
 
 row:
 	MOVQ    AX, DI
@@ -82136,41 +80045,30 @@ row:
 	VMOVUPS all32_0<>+0(SB), Y6
 	VMOVUPS all32_0<>+0(SB), Y7
 	VMOVUPS all32_0<>+0(SB), Y8
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	VCVTPH2PS  (R8), Y9
-	VCVTPH2PS  16(R8), Y10
-	VADDPS     Y9, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VADDPS     Y10, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCVTPH2PS  32(R8), Y9
-	VCVTPH2PS  48(R8), Y10
-	VADDPS     Y9, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VADDPS     Y10, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCVTPH2PS  64(R8), Y9
-	VCVTPH2PS  80(R8), Y10
-	VADDPS     Y9, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VADDPS     Y10, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCVTPH2PS  96(R8), Y9
-	VCVTPH2PS  112(R8), Y10
-	VADDPS     Y9, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VADDPS     Y10, Y8, Y8
-	VMOVAPS    Y8, Y8
-	ADDQ       $+128, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VCVTPH2PS (R8), Y9
+	VCVTPH2PS 16(R8), Y10
+	VADDPS    Y9, Y1, Y1
+	VADDPS    Y10, Y2, Y2
+	VCVTPH2PS 32(R8), Y9
+	VCVTPH2PS 48(R8), Y10
+	VADDPS    Y9, Y3, Y3
+	VADDPS    Y10, Y4, Y4
+	VCVTPH2PS 64(R8), Y9
+	VCVTPH2PS 80(R8), Y10
+	VADDPS    Y9, Y5, Y5
+	VADDPS    Y10, Y6, Y6
+	VCVTPH2PS 96(R8), Y9
+	VCVTPH2PS 112(R8), Y10
+	VADDPS    Y9, Y7, Y7
+	VADDPS    Y10, Y8, Y8
+	ADDQ      $+128, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	VADDPS     Y5, Y1, Y1
@@ -82271,81 +80169,70 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y5
 	VMOVUPS all32_ff800000<>+0(SB), Y6
 	VMOVUPS all32_ff800000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	VCVTPH2PS  (CX), Y8
-	VCVTPH2PS  16(CX), Y9
-	VCMPPS     $0x03, Y8, Y0, Y10
-	VADDPS     Y8, Y0, Y11
-	VMAXPS     Y8, Y0, Y12
-	VMAXPS     Y0, Y8, Y0
-	VPAND      Y0, Y12, Y0
-	VBLENDVPS  Y10, Y11, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VCMPPS     $0x03, Y9, Y1, Y8
-	VADDPS     Y9, Y1, Y10
-	VMAXPS     Y9, Y1, Y11
-	VMAXPS     Y1, Y9, Y1
-	VPAND      Y1, Y11, Y1
-	VBLENDVPS  Y8, Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCVTPH2PS  32(CX), Y8
-	VCVTPH2PS  48(CX), Y9
-	VCMPPS     $0x03, Y8, Y2, Y10
-	VADDPS     Y8, Y2, Y11
-	VMAXPS     Y8, Y2, Y12
-	VMAXPS     Y2, Y8, Y2
-	VPAND      Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y9, Y3, Y8
-	VADDPS     Y9, Y3, Y10
-	VMAXPS     Y9, Y3, Y11
-	VMAXPS     Y3, Y9, Y3
-	VPAND      Y3, Y11, Y3
-	VBLENDVPS  Y8, Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCVTPH2PS  64(CX), Y8
-	VCVTPH2PS  80(CX), Y9
-	VCMPPS     $0x03, Y8, Y4, Y10
-	VADDPS     Y8, Y4, Y11
-	VMAXPS     Y8, Y4, Y12
-	VMAXPS     Y4, Y8, Y4
-	VPAND      Y4, Y12, Y4
-	VBLENDVPS  Y10, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y9, Y5, Y8
-	VADDPS     Y9, Y5, Y10
-	VMAXPS     Y9, Y5, Y11
-	VMAXPS     Y5, Y9, Y5
-	VPAND      Y5, Y11, Y5
-	VBLENDVPS  Y8, Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCVTPH2PS  96(CX), Y8
-	VCVTPH2PS  112(CX), Y9
-	VCMPPS     $0x03, Y8, Y6, Y10
-	VADDPS     Y8, Y6, Y11
-	VMAXPS     Y8, Y6, Y12
-	VMAXPS     Y6, Y8, Y6
-	VPAND      Y6, Y12, Y6
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y9, Y7, Y8
-	VADDPS     Y9, Y7, Y10
-	VMAXPS     Y9, Y7, Y11
-	VMAXPS     Y7, Y9, Y7
-	VPAND      Y7, Y11, Y7
-	VBLENDVPS  Y8, Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+128, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VCVTPH2PS (CX), Y8
+	VCVTPH2PS 16(CX), Y9
+	VCMPPS    $0x03, Y8, Y0, Y10
+	VADDPS    Y8, Y0, Y11
+	VMAXPS    Y8, Y0, Y12
+	VMAXPS    Y0, Y8, Y0
+	VPAND     Y0, Y12, Y0
+	VBLENDVPS Y10, Y11, Y0, Y0
+	VCMPPS    $0x03, Y9, Y1, Y8
+	VADDPS    Y9, Y1, Y10
+	VMAXPS    Y9, Y1, Y11
+	VMAXPS    Y1, Y9, Y1
+	VPAND     Y1, Y11, Y1
+	VBLENDVPS Y8, Y10, Y1, Y1
+	VCVTPH2PS 32(CX), Y8
+	VCVTPH2PS 48(CX), Y9
+	VCMPPS    $0x03, Y8, Y2, Y10
+	VADDPS    Y8, Y2, Y11
+	VMAXPS    Y8, Y2, Y12
+	VMAXPS    Y2, Y8, Y2
+	VPAND     Y2, Y12, Y2
+	VBLENDVPS Y10, Y11, Y2, Y2
+	VCMPPS    $0x03, Y9, Y3, Y8
+	VADDPS    Y9, Y3, Y10
+	VMAXPS    Y9, Y3, Y11
+	VMAXPS    Y3, Y9, Y3
+	VPAND     Y3, Y11, Y3
+	VBLENDVPS Y8, Y10, Y3, Y3
+	VCVTPH2PS 64(CX), Y8
+	VCVTPH2PS 80(CX), Y9
+	VCMPPS    $0x03, Y8, Y4, Y10
+	VADDPS    Y8, Y4, Y11
+	VMAXPS    Y8, Y4, Y12
+	VMAXPS    Y4, Y8, Y4
+	VPAND     Y4, Y12, Y4
+	VBLENDVPS Y10, Y11, Y4, Y4
+	VCMPPS    $0x03, Y9, Y5, Y8
+	VADDPS    Y9, Y5, Y10
+	VMAXPS    Y9, Y5, Y11
+	VMAXPS    Y5, Y9, Y5
+	VPAND     Y5, Y11, Y5
+	VBLENDVPS Y8, Y10, Y5, Y5
+	VCVTPH2PS 96(CX), Y8
+	VCVTPH2PS 112(CX), Y9
+	VCMPPS    $0x03, Y8, Y6, Y10
+	VADDPS    Y8, Y6, Y11
+	VMAXPS    Y8, Y6, Y12
+	VMAXPS    Y6, Y8, Y6
+	VPAND     Y6, Y12, Y6
+	VBLENDVPS Y10, Y11, Y6, Y6
+	VCMPPS    $0x03, Y9, Y7, Y8
+	VADDPS    Y9, Y7, Y10
+	VMAXPS    Y9, Y7, Y11
+	VMAXPS    Y7, Y9, Y7
+	VPAND     Y7, Y11, Y7
+	VBLENDVPS Y8, Y10, Y7, Y7
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y4, Y0, Y8
@@ -82421,14 +80308,14 @@ done:
 // func greatestRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, F16C, MMX+
 TEXT ·greatestRowsF16AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x01, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y0
 
 row:
 	MOVQ         AX, DI
@@ -82513,81 +80400,70 @@ nan:
 	VMOVUPS all32_ff800000<>+0(SB), Y7
 	VMOVUPS all32_ff800000<>+0(SB), Y8
 	VMOVUPS all32_ff800000<>+0(SB), Y9
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	VCVTPH2PS  (R8), Y10
-	VCVTPH2PS  16(R8), Y11
-	VCMPPS     $0x03, Y10, Y1, Y12
-	VADDPS     Y10, Y1, Y13
-	VMAXPS     Y10, Y1, Y14
-	VMAXPS     Y1, Y10, Y1
-	VPAND      Y1, Y14, Y1
-	VBLENDVPS  Y12, Y13, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y11, Y2, Y10
-	VADDPS     Y11, Y2, Y12
-	VMAXPS     Y11, Y2, Y13
-	VMAXPS     Y2, Y11, Y2
-	VPAND      Y2, Y13, Y2
-	VBLENDVPS  Y10, Y12, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCVTPH2PS  32(R8), Y10
-	VCVTPH2PS  48(R8), Y11
-	VCMPPS     $0x03, Y10, Y3, Y12
-	VADDPS     Y10, Y3, Y13
-	VMAXPS     Y10, Y3, Y14
-	VMAXPS     Y3, Y10, Y3
-	VPAND      Y3, Y14, Y3
-	VBLENDVPS  Y12, Y13, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y11, Y5, Y10
-	VADDPS     Y11, Y5, Y12
-	VMAXPS     Y11, Y5, Y13
-	VMAXPS     Y5, Y11, Y5
-	VPAND      Y5, Y13, Y5
-	VBLENDVPS  Y10, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCVTPH2PS  64(R8), Y10
-	VCVTPH2PS  80(R8), Y11
-	VCMPPS     $0x03, Y10, Y6, Y12
-	VADDPS     Y10, Y6, Y13
-	VMAXPS     Y10, Y6, Y14
-	VMAXPS     Y6, Y10, Y6
-	VPAND      Y6, Y14, Y6
-	VBLENDVPS  Y12, Y13, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y11, Y7, Y10
-	VADDPS     Y11, Y7, Y12
-	VMAXPS     Y11, Y7, Y13
-	VMAXPS     Y7, Y11, Y7
-	VPAND      Y7, Y13, Y7
-	VBLENDVPS  Y10, Y12, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCVTPH2PS  96(R8), Y10
-	VCVTPH2PS  112(R8), Y11
-	VCMPPS     $0x03, Y10, Y8, Y12
-	VADDPS     Y10, Y8, Y13
-	VMAXPS     Y10, Y8, Y14
-	VMAXPS     Y8, Y10, Y8
-	VPAND      Y8, Y14, Y8
-	VBLENDVPS  Y12, Y13, Y8, Y8
-	VMOVAPS    Y8, Y8
-	VCMPPS     $0x03, Y11, Y9, Y10
-	VADDPS     Y11, Y9, Y12
-	VMAXPS     Y11, Y9, Y13
-	VMAXPS     Y9, Y11, Y9
-	VPAND      Y9, Y13, Y9
-	VBLENDVPS  Y10, Y12, Y9, Y9
-	VMOVAPS    Y9, Y9
-	ADDQ       $+128, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VCVTPH2PS (R8), Y10
+	VCVTPH2PS 16(R8), Y11
+	VCMPPS    $0x03, Y10, Y1, Y12
+	VADDPS    Y10, Y1, Y13
+	VMAXPS    Y10, Y1, Y14
+	VMAXPS    Y1, Y10, Y1
+	VPAND     Y1, Y14, Y1
+	VBLENDVPS Y12, Y13, Y1, Y1
+	VCMPPS    $0x03, Y11, Y2, Y10
+	VADDPS    Y11, Y2, Y12
+	VMAXPS    Y11, Y2, Y13
+	VMAXPS    Y2, Y11, Y2
+	VPAND     Y2, Y13, Y2
+	VBLENDVPS Y10, Y12, Y2, Y2
+	VCVTPH2PS 32(R8), Y10
+	VCVTPH2PS 48(R8), Y11
+	VCMPPS    $0x03, Y10, Y3, Y12
+	VADDPS    Y10, Y3, Y13
+	VMAXPS    Y10, Y3, Y14
+	VMAXPS    Y3, Y10, Y3
+	VPAND     Y3, Y14, Y3
+	VBLENDVPS Y12, Y13, Y3, Y3
+	VCMPPS    $0x03, Y11, Y5, Y10
+	VADDPS    Y11, Y5, Y12
+	VMAXPS    Y11, Y5, Y13
+	VMAXPS    Y5, Y11, Y5
+	VPAND     Y5, Y13, Y5
+	VBLENDVPS Y10, Y12, Y5, Y5
+	VCVTPH2PS 64(R8), Y10
+	VCVTPH2PS 80(R8), Y11
+	VCMPPS    $0x03, Y10, Y6, Y12
+	VADDPS    Y10, Y6, Y13
+	VMAXPS    Y10, Y6, Y14
+	VMAXPS    Y6, Y10, Y6
+	VPAND     Y6, Y14, Y6
+	VBLENDVPS Y12, Y13, Y6, Y6
+	VCMPPS    $0x03, Y11, Y7, Y10
+	VADDPS    Y11, Y7, Y12
+	VMAXPS    Y11, Y7, Y13
+	VMAXPS    Y7, Y11, Y7
+	VPAND     Y7, Y13, Y7
+	VBLENDVPS Y10, Y12, Y7, Y7
+	VCVTPH2PS 96(R8), Y10
+	VCVTPH2PS 112(R8), Y11
+	VCMPPS    $0x03, Y10, Y8, Y12
+	VADDPS    Y10, Y8, Y13
+	VMAXPS    Y10, Y8, Y14
+	VMAXPS    Y8, Y10, Y8
+	VPAND     Y8, Y14, Y8
+	VBLENDVPS Y12, Y13, Y8, Y8
+	VCMPPS    $0x03, Y11, Y9, Y10
+	VADDPS    Y11, Y9, Y12
+	VMAXPS    Y11, Y9, Y13
+	VMAXPS    Y9, Y11, Y9
+	VPAND     Y9, Y13, Y9
+	VBLENDVPS Y10, Y12, Y9, Y9
+	ADDQ      $+128, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y6, Y1, Y10
@@ -82745,81 +80621,70 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y5
 	VMOVUPS all32_7f800000<>+0(SB), Y6
 	VMOVUPS all32_7f800000<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	VCVTPH2PS  (CX), Y8
-	VCVTPH2PS  16(CX), Y9
-	VCMPPS     $0x03, Y8, Y0, Y10
-	VADDPS     Y8, Y0, Y11
-	VMINPS     Y8, Y0, Y12
-	VMINPS     Y0, Y8, Y0
-	VPOR       Y0, Y12, Y0
-	VBLENDVPS  Y10, Y11, Y0, Y0
-	VMOVAPS    Y0, Y0
-	VCMPPS     $0x03, Y9, Y1, Y8
-	VADDPS     Y9, Y1, Y10
-	VMINPS     Y9, Y1, Y11
-	VMINPS     Y1, Y9, Y1
-	VPOR       Y1, Y11, Y1
-	VBLENDVPS  Y8, Y10, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCVTPH2PS  32(CX), Y8
-	VCVTPH2PS  48(CX), Y9
-	VCMPPS     $0x03, Y8, Y2, Y10
-	VADDPS     Y8, Y2, Y11
-	VMINPS     Y8, Y2, Y12
-	VMINPS     Y2, Y8, Y2
-	VPOR       Y2, Y12, Y2
-	VBLENDVPS  Y10, Y11, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCMPPS     $0x03, Y9, Y3, Y8
-	VADDPS     Y9, Y3, Y10
-	VMINPS     Y9, Y3, Y11
-	VMINPS     Y3, Y9, Y3
-	VPOR       Y3, Y11, Y3
-	VBLENDVPS  Y8, Y10, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCVTPH2PS  64(CX), Y8
-	VCVTPH2PS  80(CX), Y9
-	VCMPPS     $0x03, Y8, Y4, Y10
-	VADDPS     Y8, Y4, Y11
-	VMINPS     Y8, Y4, Y12
-	VMINPS     Y4, Y8, Y4
-	VPOR       Y4, Y12, Y4
-	VBLENDVPS  Y10, Y11, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VCMPPS     $0x03, Y9, Y5, Y8
-	VADDPS     Y9, Y5, Y10
-	VMINPS     Y9, Y5, Y11
-	VMINPS     Y5, Y9, Y5
-	VPOR       Y5, Y11, Y5
-	VBLENDVPS  Y8, Y10, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCVTPH2PS  96(CX), Y8
-	VCVTPH2PS  112(CX), Y9
-	VCMPPS     $0x03, Y8, Y6, Y10
-	VADDPS     Y8, Y6, Y11
-	VMINPS     Y8, Y6, Y12
-	VMINPS     Y6, Y8, Y6
-	VPOR       Y6, Y12, Y6
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y9, Y7, Y8
-	VADDPS     Y9, Y7, Y10
-	VMINPS     Y9, Y7, Y11
-	VMINPS     Y7, Y9, Y7
-	VPOR       Y7, Y11, Y7
-	VBLENDVPS  Y8, Y10, Y7, Y7
-	VMOVAPS    Y7, Y7
-	ADDQ       $+128, CX
-	SUBQ       $+64, AX
-	CMPQ       AX, $+64
-	JGE        many
+	VCVTPH2PS (CX), Y8
+	VCVTPH2PS 16(CX), Y9
+	VCMPPS    $0x03, Y8, Y0, Y10
+	VADDPS    Y8, Y0, Y11
+	VMINPS    Y8, Y0, Y12
+	VMINPS    Y0, Y8, Y0
+	VPOR      Y0, Y12, Y0
+	VBLENDVPS Y10, Y11, Y0, Y0
+	VCMPPS    $0x03, Y9, Y1, Y8
+	VADDPS    Y9, Y1, Y10
+	VMINPS    Y9, Y1, Y11
+	VMINPS    Y1, Y9, Y1
+	VPOR      Y1, Y11, Y1
+	VBLENDVPS Y8, Y10, Y1, Y1
+	VCVTPH2PS 32(CX), Y8
+	VCVTPH2PS 48(CX), Y9
+	VCMPPS    $0x03, Y8, Y2, Y10
+	VADDPS    Y8, Y2, Y11
+	VMINPS    Y8, Y2, Y12
+	VMINPS    Y2, Y8, Y2
+	VPOR      Y2, Y12, Y2
+	VBLENDVPS Y10, Y11, Y2, Y2
+	VCMPPS    $0x03, Y9, Y3, Y8
+	VADDPS    Y9, Y3, Y10
+	VMINPS    Y9, Y3, Y11
+	VMINPS    Y3, Y9, Y3
+	VPOR      Y3, Y11, Y3
+	VBLENDVPS Y8, Y10, Y3, Y3
+	VCVTPH2PS 64(CX), Y8
+	VCVTPH2PS 80(CX), Y9
+	VCMPPS    $0x03, Y8, Y4, Y10
+	VADDPS    Y8, Y4, Y11
+	VMINPS    Y8, Y4, Y12
+	VMINPS    Y4, Y8, Y4
+	VPOR      Y4, Y12, Y4
+	VBLENDVPS Y10, Y11, Y4, Y4
+	VCMPPS    $0x03, Y9, Y5, Y8
+	VADDPS    Y9, Y5, Y10
+	VMINPS    Y9, Y5, Y11
+	VMINPS    Y5, Y9, Y5
+	VPOR      Y5, Y11, Y5
+	VBLENDVPS Y8, Y10, Y5, Y5
+	VCVTPH2PS 96(CX), Y8
+	VCVTPH2PS 112(CX), Y9
+	VCMPPS    $0x03, Y8, Y6, Y10
+	VADDPS    Y8, Y6, Y11
+	VMINPS    Y8, Y6, Y12
+	VMINPS    Y6, Y8, Y6
+	VPOR      Y6, Y12, Y6
+	VBLENDVPS Y10, Y11, Y6, Y6
+	VCMPPS    $0x03, Y9, Y7, Y8
+	VADDPS    Y9, Y7, Y10
+	VMINPS    Y9, Y7, Y11
+	VMINPS    Y7, Y9, Y7
+	VPOR      Y7, Y11, Y7
+	VBLENDVPS Y8, Y10, Y7, Y7
+	ADDQ      $+128, CX
+	SUBQ      $+64, AX
+	CMPQ      AX, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y4, Y0, Y8
@@ -82895,14 +80760,14 @@ done:
 // func leastRowsF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV, F16C, MMX+
 TEXT ·leastRowsF16AVX2(SB), NOSPLIT, $0-40
-	MOVQ   n+0(FP), AX
-	MOVQ   a+16(FP), CX
-	MOVQ   d+8(FP), DX
-	MOVQ   c+32(FP), BX
-	MOVQ   b+24(FP), SI
-	VMOVSS (SI), X0
-	MOVQ   AX, SI
-	SHLQ   $0x01, SI
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         d+8(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	MOVQ         b+24(FP), DI
+	VPBROADCASTD (DI), Y0
 
 row:
 	MOVQ         AX, DI
@@ -82987,81 +80852,70 @@ nan:
 	VMOVUPS all32_7f800000<>+0(SB), Y7
 	VMOVUPS all32_7f800000<>+0(SB), Y8
 	VMOVUPS all32_7f800000<>+0(SB), Y9
-	MOVQ    ·ahead+0(SB), R9
 	CMPQ    DI, $+64
 	JLT     rest
 
 many:
-	PREFETCHT0 (R8)(R9*1)
-	PREFETCHT0 64(R8)(R9*1)
-	VCVTPH2PS  (R8), Y10
-	VCVTPH2PS  16(R8), Y11
-	VCMPPS     $0x03, Y10, Y1, Y12
-	VADDPS     Y10, Y1, Y13
-	VMINPS     Y10, Y1, Y14
-	VMINPS     Y1, Y10, Y1
-	VPOR       Y1, Y14, Y1
-	VBLENDVPS  Y12, Y13, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VCMPPS     $0x03, Y11, Y2, Y10
-	VADDPS     Y11, Y2, Y12
-	VMINPS     Y11, Y2, Y13
-	VMINPS     Y2, Y11, Y2
-	VPOR       Y2, Y13, Y2
-	VBLENDVPS  Y10, Y12, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VCVTPH2PS  32(R8), Y10
-	VCVTPH2PS  48(R8), Y11
-	VCMPPS     $0x03, Y10, Y3, Y12
-	VADDPS     Y10, Y3, Y13
-	VMINPS     Y10, Y3, Y14
-	VMINPS     Y3, Y10, Y3
-	VPOR       Y3, Y14, Y3
-	VBLENDVPS  Y12, Y13, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VCMPPS     $0x03, Y11, Y5, Y10
-	VADDPS     Y11, Y5, Y12
-	VMINPS     Y11, Y5, Y13
-	VMINPS     Y5, Y11, Y5
-	VPOR       Y5, Y13, Y5
-	VBLENDVPS  Y10, Y12, Y5, Y5
-	VMOVAPS    Y5, Y5
-	VCVTPH2PS  64(R8), Y10
-	VCVTPH2PS  80(R8), Y11
-	VCMPPS     $0x03, Y10, Y6, Y12
-	VADDPS     Y10, Y6, Y13
-	VMINPS     Y10, Y6, Y14
-	VMINPS     Y6, Y10, Y6
-	VPOR       Y6, Y14, Y6
-	VBLENDVPS  Y12, Y13, Y6, Y6
-	VMOVAPS    Y6, Y6
-	VCMPPS     $0x03, Y11, Y7, Y10
-	VADDPS     Y11, Y7, Y12
-	VMINPS     Y11, Y7, Y13
-	VMINPS     Y7, Y11, Y7
-	VPOR       Y7, Y13, Y7
-	VBLENDVPS  Y10, Y12, Y7, Y7
-	VMOVAPS    Y7, Y7
-	VCVTPH2PS  96(R8), Y10
-	VCVTPH2PS  112(R8), Y11
-	VCMPPS     $0x03, Y10, Y8, Y12
-	VADDPS     Y10, Y8, Y13
-	VMINPS     Y10, Y8, Y14
-	VMINPS     Y8, Y10, Y8
-	VPOR       Y8, Y14, Y8
-	VBLENDVPS  Y12, Y13, Y8, Y8
-	VMOVAPS    Y8, Y8
-	VCMPPS     $0x03, Y11, Y9, Y10
-	VADDPS     Y11, Y9, Y12
-	VMINPS     Y11, Y9, Y13
-	VMINPS     Y9, Y11, Y9
-	VPOR       Y9, Y13, Y9
-	VBLENDVPS  Y10, Y12, Y9, Y9
-	VMOVAPS    Y9, Y9
-	ADDQ       $+128, R8
-	SUBQ       $+64, DI
-	CMPQ       DI, $+64
-	JGE        many
+	VCVTPH2PS (R8), Y10
+	VCVTPH2PS 16(R8), Y11
+	VCMPPS    $0x03, Y10, Y1, Y12
+	VADDPS    Y10, Y1, Y13
+	VMINPS    Y10, Y1, Y14
+	VMINPS    Y1, Y10, Y1
+	VPOR      Y1, Y14, Y1
+	VBLENDVPS Y12, Y13, Y1, Y1
+	VCMPPS    $0x03, Y11, Y2, Y10
+	VADDPS    Y11, Y2, Y12
+	VMINPS    Y11, Y2, Y13
+	VMINPS    Y2, Y11, Y2
+	VPOR      Y2, Y13, Y2
+	VBLENDVPS Y10, Y12, Y2, Y2
+	VCVTPH2PS 32(R8), Y10
+	VCVTPH2PS 48(R8), Y11
+	VCMPPS    $0x03, Y10, Y3, Y12
+	VADDPS    Y10, Y3, Y13
+	VMINPS    Y10, Y3, Y14
+	VMINPS    Y3, Y10, Y3
+	VPOR      Y3, Y14, Y3
+	VBLENDVPS Y12, Y13, Y3, Y3
+	VCMPPS    $0x03, Y11, Y5, Y10
+	VADDPS    Y11, Y5, Y12
+	VMINPS    Y11, Y5, Y13
+	VMINPS    Y5, Y11, Y5
+	VPOR      Y5, Y13, Y5
+	VBLENDVPS Y10, Y12, Y5, Y5
+	VCVTPH2PS 64(R8), Y10
+	VCVTPH2PS 80(R8), Y11
+	VCMPPS    $0x03, Y10, Y6, Y12
+	VADDPS    Y10, Y6, Y13
+	VMINPS    Y10, Y6, Y14
+	VMINPS    Y6, Y10, Y6
+	VPOR      Y6, Y14, Y6
+	VBLENDVPS Y12, Y13, Y6, Y6
+	VCMPPS    $0x03, Y11, Y7, Y10
+	VADDPS    Y11, Y7, Y12
+	VMINPS    Y11, Y7, Y13
+	VMINPS    Y7, Y11, Y7
+	VPOR      Y7, Y13, Y7
+	VBLENDVPS Y10, Y12, Y7, Y7
+	VCVTPH2PS 96(R8), Y10
+	VCVTPH2PS 112(R8), Y11
+	VCMPPS    $0x03, Y10, Y8, Y12
+	VADDPS    Y10, Y8, Y13
+	VMINPS    Y10, Y8, Y14
+	VMINPS    Y8, Y10, Y8
+	VPOR      Y8, Y14, Y8
+	VBLENDVPS Y12, Y13, Y8, Y8
+	VCMPPS    $0x03, Y11, Y9, Y10
+	VADDPS    Y11, Y9, Y12
+	VMINPS    Y11, Y9, Y13
+	VMINPS    Y9, Y11, Y9
+	VPOR      Y9, Y13, Y9
+	VBLENDVPS Y10, Y12, Y9, Y9
+	ADDQ      $+128, R8
+	SUBQ      $+64, DI
+	CMPQ      DI, $+64
+	JGE       many
 
 rest:
 	VCMPPS     $0x03, Y6, Y1, Y10
@@ -83144,7 +80998,7 @@ done:
 	RET
 
 // func foldAnd64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·foldAnd64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -83156,43 +81010,30 @@ TEXT ·foldAnd64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y5
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y6
 	VMOVUPD all64_ffffffffffffffff<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VPAND      Y8, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VPAND      Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VPAND      Y8, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VPAND      Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VPAND      Y8, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VPAND      Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VPAND      Y8, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VPAND      Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VMOVUPD (CX), Y8
+	VMOVUPD 32(CX), Y9
+	VPAND   Y8, Y0, Y0
+	VPAND   Y9, Y1, Y1
+	VMOVUPD 64(CX), Y8
+	VMOVUPD 96(CX), Y9
+	VPAND   Y8, Y2, Y2
+	VPAND   Y9, Y3, Y3
+	VMOVUPD 128(CX), Y8
+	VMOVUPD 160(CX), Y9
+	VPAND   Y8, Y4, Y4
+	VPAND   Y9, Y5, Y5
+	VMOVUPD 192(CX), Y8
+	VMOVUPD 224(CX), Y9
+	VPAND   Y8, Y6, Y6
+	VPAND   Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -83207,7 +81048,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83221,7 +81061,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83235,7 +81074,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83249,7 +81087,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83263,7 +81100,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83277,7 +81113,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83291,7 +81126,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83305,7 +81139,6 @@ rest:
 	VMOVUPD    all64_ffffffffffffffff<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPAND      Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -83326,7 +81159,7 @@ fold:
 	RET
 
 // func foldOr64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·foldOr64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -83338,43 +81171,30 @@ TEXT ·foldOr64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_0<>+0(SB), Y5
 	VMOVUPD all64_0<>+0(SB), Y6
 	VMOVUPD all64_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VPOR       Y8, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VPOR       Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VPOR       Y8, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VPOR       Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VPOR       Y8, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VPOR       Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VPOR       Y8, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VPOR       Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VMOVUPD (CX), Y8
+	VMOVUPD 32(CX), Y9
+	VPOR    Y8, Y0, Y0
+	VPOR    Y9, Y1, Y1
+	VMOVUPD 64(CX), Y8
+	VMOVUPD 96(CX), Y9
+	VPOR    Y8, Y2, Y2
+	VPOR    Y9, Y3, Y3
+	VMOVUPD 128(CX), Y8
+	VMOVUPD 160(CX), Y9
+	VPOR    Y8, Y4, Y4
+	VPOR    Y9, Y5, Y5
+	VMOVUPD 192(CX), Y8
+	VMOVUPD 224(CX), Y9
+	VPOR    Y8, Y6, Y6
+	VPOR    Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -83389,7 +81209,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83403,7 +81222,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83417,7 +81235,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83431,7 +81248,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83445,7 +81261,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83459,7 +81274,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83473,7 +81287,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83487,7 +81300,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPOR       Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -83508,7 +81320,7 @@ fold:
 	RET
 
 // func foldXor64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·foldXor64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    n+0(FP), AX
 	MOVQ    a+16(FP), CX
@@ -83520,43 +81332,30 @@ TEXT ·foldXor64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD all64_0<>+0(SB), Y5
 	VMOVUPD all64_0<>+0(SB), Y6
 	VMOVUPD all64_0<>+0(SB), Y7
-	MOVQ    ·ahead+0(SB), DX
 	CMPQ    AX, $+32
 	JLT     rest
 
 many:
-	PREFETCHT0 (CX)(DX*1)
-	PREFETCHT0 64(CX)(DX*1)
-	PREFETCHT0 128(CX)(DX*1)
-	PREFETCHT0 192(CX)(DX*1)
-	VMOVUPD    (CX), Y8
-	VMOVUPD    32(CX), Y9
-	VPXOR      Y8, Y0, Y0
-	VMOVAPD    Y0, Y0
-	VPXOR      Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
-	VMOVUPD    64(CX), Y8
-	VMOVUPD    96(CX), Y9
-	VPXOR      Y8, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VPXOR      Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    128(CX), Y8
-	VMOVUPD    160(CX), Y9
-	VPXOR      Y8, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VPXOR      Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
-	VMOVUPD    192(CX), Y8
-	VMOVUPD    224(CX), Y9
-	VPXOR      Y8, Y6, Y6
-	VMOVAPD    Y6, Y6
-	VPXOR      Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
-	ADDQ       $+256, CX
-	SUBQ       $+32, AX
-	CMPQ       AX, $+32
-	JGE        many
+	VMOVUPD (CX), Y8
+	VMOVUPD 32(CX), Y9
+	VPXOR   Y8, Y0, Y0
+	VPXOR   Y9, Y1, Y1
+	VMOVUPD 64(CX), Y8
+	VMOVUPD 96(CX), Y9
+	VPXOR   Y8, Y2, Y2
+	VPXOR   Y9, Y3, Y3
+	VMOVUPD 128(CX), Y8
+	VMOVUPD 160(CX), Y9
+	VPXOR   Y8, Y4, Y4
+	VPXOR   Y9, Y5, Y5
+	VMOVUPD 192(CX), Y8
+	VMOVUPD 224(CX), Y9
+	VPXOR   Y8, Y6, Y6
+	VPXOR   Y9, Y7, Y7
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	CMPQ    AX, $+32
+	JGE     many
 
 rest:
 	TESTQ      AX, AX
@@ -83571,7 +81370,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y0, Y0
-	VMOVAPD    Y0, Y0
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83585,7 +81383,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y1, Y1
-	VMOVAPD    Y1, Y1
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83599,7 +81396,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y2, Y2
-	VMOVAPD    Y2, Y2
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83613,7 +81409,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y3, Y3
-	VMOVAPD    Y3, Y3
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83627,7 +81422,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y4, Y4
-	VMOVAPD    Y4, Y4
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83641,7 +81435,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y5, Y5
-	VMOVAPD    Y5, Y5
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83655,7 +81448,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y6, Y6
-	VMOVAPD    Y6, Y6
 	SUBQ       $+4, AX
 	TESTQ      AX, AX
 	JLE        fold
@@ -83669,7 +81461,6 @@ rest:
 	VMOVUPD    all64_0<>+0(SB), Y10
 	VBLENDVPD  Y8, Y9, Y10, Y9
 	VPXOR      Y9, Y7, Y7
-	VMOVAPD    Y7, Y7
 	SUBQ       $+4, AX
 
 fold:
@@ -84968,7 +82759,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R8)(Y1*1), Y3
 	VMULPS     Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, DI
 	CMPQ       DI, AX
 	JLT        element
@@ -86120,7 +83910,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDQ Y4, (R8)(X1*1), Y3
 	VMULPD     Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
 	ADDQ       $+8, DI
 	CMPQ       DI, AX
 	JLT        element
@@ -86140,7 +83929,6 @@ TEXT ·greatestRunsS8AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Y0
 	VPAND        all32_ff<>+0(SB), Y0, Y0
 	VPOR         all32_80808000<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86174,7 +83962,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMAXSB    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86186,13 +83973,10 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMAXSB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMAXSB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x08, Y4, Y5
 	VPMAXSB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLDQ   X5, X4, X4
@@ -86212,7 +83996,6 @@ TEXT ·leastRunsS8AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Y0
 	VPAND        all32_ff<>+0(SB), Y0, Y0
 	VPOR         all32_7f7f7f00<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86246,7 +84029,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMINSB    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86258,13 +84040,10 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMINSB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMINSB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x08, Y4, Y5
 	VPMINSB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLDQ   X5, X4, X4
@@ -86284,7 +84063,6 @@ TEXT ·greatestRunsU8AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Y0
 	VPAND        all32_ff<>+0(SB), Y0, Y0
 	VPOR         all32_0<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86318,7 +84096,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMAXUB    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86330,13 +84107,10 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMAXUB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMAXUB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x08, Y4, Y5
 	VPMAXUB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLDQ   X5, X4, X4
@@ -86356,7 +84130,6 @@ TEXT ·leastRunsU8AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Y0
 	VPAND        all32_ff<>+0(SB), Y0, Y0
 	VPOR         all32_ffffff00<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86390,7 +84163,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMINUB    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86402,13 +84174,10 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMINUB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMINUB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x08, Y4, Y5
 	VPMINUB      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLDQ   X5, X4, X4
@@ -86428,7 +84197,6 @@ TEXT ·sumRunsI8AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Y0
 	VPAND        all32_ff<>+0(SB), Y0, Y0
 	VPOR         all32_0<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86462,7 +84230,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPADDB     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86474,13 +84241,10 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPADDB       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPADDB       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x08, Y4, Y5
 	VPADDB       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLDQ   X5, X4, X4
@@ -86500,7 +84264,6 @@ TEXT ·productRunsI8AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTB (AX), Y0
 	VPAND        all32_ff<>+0(SB), Y0, Y0
 	VPOR         all32_1010100<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86540,7 +84303,6 @@ word:
 	VPMULLW    Y5, Y4, Y4
 	VPSLLW     $0x08, Y4, Y4
 	VPOR       Y4, Y6, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86558,7 +84320,6 @@ last:
 	VPMULLW      Y5, Y4, Y4
 	VPSLLW       $0x08, Y4, Y4
 	VPOR         Y4, Y6, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMULLW      Y5, Y4, Y6
 	VPAND        all32_ff00ff<>+0(SB), Y6, Y6
@@ -86567,7 +84328,6 @@ last:
 	VPMULLW      Y5, Y4, Y4
 	VPSLLW       $0x08, Y4, Y4
 	VPOR         Y4, Y6, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x08, Y4, Y5
 	VPMULLW      Y5, Y4, Y6
 	VPAND        all32_ff00ff<>+0(SB), Y6, Y6
@@ -86576,7 +84336,6 @@ last:
 	VPMULLW      Y5, Y4, Y4
 	VPSLLW       $0x08, Y4, Y4
 	VPOR         Y4, Y6, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0004080c808080808080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLDQ   X5, X4, X4
@@ -86596,7 +84355,6 @@ TEXT ·greatestRunsS16AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Y0
 	VPAND        all32_ffff<>+0(SB), Y0, Y0
 	VPOR         all32_80000000<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86631,7 +84389,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMAXSW    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86643,10 +84400,8 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMAXSW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMAXSW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLQDQ  X5, X4, X4
@@ -86666,7 +84421,6 @@ TEXT ·leastRunsS16AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Y0
 	VPAND        all32_ffff<>+0(SB), Y0, Y0
 	VPOR         all32_7fff0000<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86701,7 +84455,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMINSW    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86713,10 +84466,8 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMINSW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMINSW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLQDQ  X5, X4, X4
@@ -86736,7 +84487,6 @@ TEXT ·greatestRunsU16AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Y0
 	VPAND        all32_ffff<>+0(SB), Y0, Y0
 	VPOR         all32_0<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86771,7 +84521,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMAXUW    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86783,10 +84532,8 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMAXUW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMAXUW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLQDQ  X5, X4, X4
@@ -86806,7 +84553,6 @@ TEXT ·leastRunsU16AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Y0
 	VPAND        all32_ffff<>+0(SB), Y0, Y0
 	VPOR         all32_ffff0000<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86841,7 +84587,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMINUW    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86853,10 +84598,8 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMINUW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMINUW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLQDQ  X5, X4, X4
@@ -86876,7 +84619,6 @@ TEXT ·sumRunsI16AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Y0
 	VPAND        all32_ffff<>+0(SB), Y0, Y0
 	VPOR         all32_0<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86911,7 +84653,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPADDW     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86923,10 +84664,8 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPADDW       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPADDW       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLQDQ  X5, X4, X4
@@ -86946,7 +84685,6 @@ TEXT ·productRunsI16AVX2(SB), NOSPLIT, $0-40
 	VPBROADCASTW (AX), Y0
 	VPAND        all32_ffff<>+0(SB), Y0, Y0
 	VPOR         all32_10000<>+0(SB), Y0, Y0
-	VMOVAPS      Y0, Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
@@ -86981,7 +84719,6 @@ word:
 	VPCMPEQD   Y6, Y6, Y6
 	VPGATHERDD Y6, (R8)(Y3*1), Y5
 	VPMULLW    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -86993,10 +84730,8 @@ last:
 	VPAND        Y1, Y5, Y5
 	VPOR         Y2, Y5, Y5
 	VPMULLW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSRLD       $0x10, Y4, Y5
 	VPMULLW      Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	VPSHUFB      table_0001040508090c0d8080808080808080<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X5
 	VPUNPCKLQDQ  X5, X4, X4
@@ -87041,7 +84776,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R10)(Y1*1), Y3
 	VPMAXSD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -87249,7 +84983,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R10)(Y1*1), Y3
 	VPMINSD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -87457,7 +85190,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R10)(Y1*1), Y3
 	VPMAXUD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -87665,7 +85397,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R10)(Y1*1), Y3
 	VPMINUD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -87873,7 +85604,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R10)(Y1*1), Y3
 	VPADDD     Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -88081,7 +85811,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDD Y4, (R10)(Y1*1), Y3
 	VPMULLD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
 	ADDQ       $+4, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -88289,7 +86018,6 @@ element:
 	VPCMPEQD   Y4, Y4, Y4
 	VPGATHERDQ Y4, (R10)(X1*1), Y3
 	VPADDQ     Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
 	ADDQ       $+8, R9
 	CMPQ       R9, SI
 	JLT        element
@@ -88499,7 +86227,6 @@ word:
 	VPAND      all32_ffff0000<>+0(SB), Y5, Y5
 	VADDPS     Y6, Y4, Y4
 	VADDPS     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -88514,7 +86241,6 @@ last:
 	VPAND      all32_ffff0000<>+0(SB), Y5, Y5
 	VADDPS     Y6, Y4, Y4
 	VADDPS     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	VMOVUPS    Y4, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -88566,7 +86292,6 @@ word:
 	VPAND      all32_ffff0000<>+0(SB), Y5, Y5
 	VMULPS     Y6, Y4, Y4
 	VMULPS     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	ADDQ       $+4, DI
 	JMP        word
 
@@ -88581,7 +86306,6 @@ last:
 	VPAND      all32_ffff0000<>+0(SB), Y5, Y5
 	VMULPS     Y6, Y4, Y4
 	VMULPS     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
 	VMOVUPS    Y4, (CX)
 	ADDQ       AX, DX
 	ADDQ       $+32, CX
@@ -88600,8 +86324,18 @@ TEXT ·windowAddF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -88610,24 +86344,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VADDPS  Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VADDPS  Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VADDPS  Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VADDPS  Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VADDPS  (DX)(R9*1), Y1, Y1
+	VADDPS  32(DX)(R9*1), Y2, Y2
+	VADDPS  64(DX)(R9*1), Y3, Y3
+	VADDPS  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -88639,130 +86373,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VADDPS     Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VADDPS     Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VADDPS     Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VADDPS     Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VADDPS     (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VADDPS     Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VADDPS     Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VADDPS     Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VADDPS     Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VADDPS     (DX)(R8*1), Y2, Y2
+	VADDPS     32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VADDPS     Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VADDPS     Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VADDPS     Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VADDPS     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VADDPS     Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VADDPS     (DX)(R8*1), Y2, Y2
+	VADDPS     32(DX)(R8*1), Y3, Y3
+	VADDPS     64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VADDPS     Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -88775,8 +86522,18 @@ TEXT ·windowMaximumF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -88788,14 +86545,27 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+	VCMPPS  $0x03, Y2, Y1, Y5
+	VCMPPS  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VMOVUPS 32(DX)(R8*1), Y6
-	VMOVUPS 64(DX)(R8*1), Y7
-	VMOVUPS 96(DX)(R8*1), Y8
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPS (DX)(R9*1), Y5
+	VMOVUPS 32(DX)(R9*1), Y6
+	VMOVUPS 64(DX)(R9*1), Y7
+	VMOVUPS 96(DX)(R9*1), Y8
 	VCMPPS  $0x03, Y6, Y5, Y9
 	VCMPPS  $0x03, Y8, Y7, Y10
 	VPOR    Y10, Y9, Y9
@@ -88804,21 +86574,17 @@ runsUsual:
 	VMAXPS  Y5, Y1, Y9
 	VMAXPS  Y1, Y5, Y1
 	VPAND   Y1, Y9, Y1
-	VMOVAPS Y1, Y1
 	VMAXPS  Y6, Y2, Y5
 	VMAXPS  Y2, Y6, Y2
 	VPAND   Y2, Y5, Y2
-	VMOVAPS Y2, Y2
 	VMAXPS  Y7, Y3, Y5
 	VMAXPS  Y3, Y7, Y3
 	VPAND   Y3, Y5, Y3
-	VMOVAPS Y3, Y3
 	VMAXPS  Y8, Y4, Y5
 	VMAXPS  Y4, Y8, Y4
 	VPAND   Y4, Y5, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runsUsual
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -88831,44 +86597,48 @@ runsNaN:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS   (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VMOVUPS   (DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
 	VMAXPS    Y5, Y1, Y8
 	VMAXPS    Y1, Y5, Y1
 	VPAND     Y1, Y8, Y1
 	VBLENDVPS Y6, Y7, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VMOVUPS   32(DX)(R8*1), Y5
+	VMOVUPS   32(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y2, Y6
 	VADDPS    Y5, Y2, Y7
 	VMAXPS    Y5, Y2, Y8
 	VMAXPS    Y2, Y5, Y2
 	VPAND     Y2, Y8, Y2
 	VBLENDVPS Y6, Y7, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VMOVUPS   64(DX)(R8*1), Y5
+	VMOVUPS   64(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y3, Y6
 	VADDPS    Y5, Y3, Y7
 	VMAXPS    Y5, Y3, Y8
 	VMAXPS    Y3, Y5, Y3
 	VPAND     Y3, Y8, Y3
 	VBLENDVPS Y6, Y7, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VMOVUPS   96(DX)(R8*1), Y5
+	VMOVUPS   96(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y4, Y6
 	VADDPS    Y5, Y4, Y7
 	VMAXPS    Y5, Y4, Y8
 	VMAXPS    Y4, Y5, Y4
 	VPAND     Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -88882,52 +86652,63 @@ runsDone:
 	JMP  many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VCMPPS  $0x03, Y0, Y0, Y2
-	VPTEST  Y2, Y2
-	JNZ     restOfRunsNaN
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), R9
+	VMOVUPS    (R9)(R8*4), Y1
+	VCMPPS     $0x03, Y0, Y0, Y2
+	VPTEST     Y2, Y2
+	JNZ        restOfRunsNaN
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsUsualFirst
+	VMASKMOVPS (CX), Y1, Y2
+	VCMPPS     $0x03, Y2, Y2, Y3
+	VPTEST     Y3, Y3
+	JNZ        restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPS (DX)(R9*1), Y1, Y3
 	VCMPPS     $0x03, Y3, Y3, Y4
 	VPTEST     Y4, Y4
 	JNZ        restOfRunsNaN
 	VMAXPS     Y3, Y2, Y4
 	VMAXPS     Y2, Y3, Y2
 	VPAND      Y2, Y4, Y2
-	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRunsUsual
 	VMASKMOVPS Y2, Y1, (CX)
 	JMP        restOfRunsDone
 
 restOfRunsNaN:
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsFirst
+	VMASKMOVPS (CX), Y1, Y2
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPS (DX)(R9*1), Y1, Y3
 	VCMPPS     $0x03, Y3, Y2, Y4
 	VADDPS     Y3, Y2, Y5
 	VMAXPS     Y3, Y2, Y6
 	VMAXPS     Y2, Y3, Y2
 	VPAND      Y2, Y6, Y2
 	VBLENDVPS  Y4, Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRuns
 	VMASKMOVPS Y2, Y1, (CX)
 
@@ -88938,6 +86719,9 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -88950,8 +86734,18 @@ TEXT ·windowMinimumF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -88963,14 +86757,27 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+	VCMPPS  $0x03, Y2, Y1, Y5
+	VCMPPS  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VMOVUPS 32(DX)(R8*1), Y6
-	VMOVUPS 64(DX)(R8*1), Y7
-	VMOVUPS 96(DX)(R8*1), Y8
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPS (DX)(R9*1), Y5
+	VMOVUPS 32(DX)(R9*1), Y6
+	VMOVUPS 64(DX)(R9*1), Y7
+	VMOVUPS 96(DX)(R9*1), Y8
 	VCMPPS  $0x03, Y6, Y5, Y9
 	VCMPPS  $0x03, Y8, Y7, Y10
 	VPOR    Y10, Y9, Y9
@@ -88979,21 +86786,17 @@ runsUsual:
 	VMINPS  Y5, Y1, Y9
 	VMINPS  Y1, Y5, Y1
 	VPOR    Y1, Y9, Y1
-	VMOVAPS Y1, Y1
 	VMINPS  Y6, Y2, Y5
 	VMINPS  Y2, Y6, Y2
 	VPOR    Y2, Y5, Y2
-	VMOVAPS Y2, Y2
 	VMINPS  Y7, Y3, Y5
 	VMINPS  Y3, Y7, Y3
 	VPOR    Y3, Y5, Y3
-	VMOVAPS Y3, Y3
 	VMINPS  Y8, Y4, Y5
 	VMINPS  Y4, Y8, Y4
 	VPOR    Y4, Y5, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runsUsual
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -89006,44 +86809,48 @@ runsNaN:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPS   (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VMOVUPS   (DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
 	VMINPS    Y5, Y1, Y8
 	VMINPS    Y1, Y5, Y1
 	VPOR      Y1, Y8, Y1
 	VBLENDVPS Y6, Y7, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VMOVUPS   32(DX)(R8*1), Y5
+	VMOVUPS   32(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y2, Y6
 	VADDPS    Y5, Y2, Y7
 	VMINPS    Y5, Y2, Y8
 	VMINPS    Y2, Y5, Y2
 	VPOR      Y2, Y8, Y2
 	VBLENDVPS Y6, Y7, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VMOVUPS   64(DX)(R8*1), Y5
+	VMOVUPS   64(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y3, Y6
 	VADDPS    Y5, Y3, Y7
 	VMINPS    Y5, Y3, Y8
 	VMINPS    Y3, Y5, Y3
 	VPOR      Y3, Y8, Y3
 	VBLENDVPS Y6, Y7, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VMOVUPS   96(DX)(R8*1), Y5
+	VMOVUPS   96(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y4, Y6
 	VADDPS    Y5, Y4, Y7
 	VMINPS    Y5, Y4, Y8
 	VMINPS    Y4, Y5, Y4
 	VPOR      Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -89057,52 +86864,63 @@ runsDone:
 	JMP  many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPS (R8)(DI*4), Y1
-	VCMPPS  $0x03, Y0, Y0, Y2
-	VPTEST  Y2, Y2
-	JNZ     restOfRunsNaN
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), R9
+	VMOVUPS    (R9)(R8*4), Y1
+	VCMPPS     $0x03, Y0, Y0, Y2
+	VPTEST     Y2, Y2
+	JNZ        restOfRunsNaN
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsUsualFirst
+	VMASKMOVPS (CX), Y1, Y2
+	VCMPPS     $0x03, Y2, Y2, Y3
+	VPTEST     Y3, Y3
+	JNZ        restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPS (DX)(R9*1), Y1, Y3
 	VCMPPS     $0x03, Y3, Y3, Y4
 	VPTEST     Y4, Y4
 	JNZ        restOfRunsNaN
 	VMINPS     Y3, Y2, Y4
 	VMINPS     Y2, Y3, Y2
 	VPOR       Y2, Y4, Y2
-	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRunsUsual
 	VMASKMOVPS Y2, Y1, (CX)
 	JMP        restOfRunsDone
 
 restOfRunsNaN:
-	VMOVUPS Y0, Y2
-	XORQ    DI, DI
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsFirst
+	VMASKMOVPS (CX), Y1, Y2
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPS (DX)(R9*1), Y1, Y3
 	VCMPPS     $0x03, Y3, Y2, Y4
 	VADDPS     Y3, Y2, Y5
 	VMINPS     Y3, Y2, Y6
 	VMINPS     Y2, Y3, Y2
 	VPOR       Y2, Y6, Y2
 	VBLENDVPS  Y4, Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRuns
 	VMASKMOVPS Y2, Y1, (CX)
 
@@ -89113,6 +86931,9 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -89141,19 +86962,15 @@ runs:
 	VMOVUPS      (DX)(R9*1), Y5
 	VMULPS       Y4, Y5, Y5
 	VADDPS       Y5, Y0, Y0
-	VMOVAPS      Y0, Y0
 	VMOVUPS      32(DX)(R9*1), Y5
 	VMULPS       Y4, Y5, Y5
 	VADDPS       Y5, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMOVUPS      64(DX)(R9*1), Y5
 	VMULPS       Y4, Y5, Y5
 	VADDPS       Y5, Y2, Y2
-	VMOVAPS      Y2, Y2
 	VMOVUPS      96(DX)(R9*1), Y5
 	VMULPS       Y4, Y5, Y4
 	VADDPS       Y4, Y3, Y3
-	VMOVAPS      Y3, Y3
 	INCQ         R8
 	CMPQ         R8, DI
 	JLT          runs
@@ -89190,7 +87007,6 @@ restOf1:
 	VMASKMOVPS   (DX)(R8*1), Y0, Y3
 	VMULPS       Y2, Y3, Y2
 	VADDPS       Y2, Y1, Y1
-	VMOVAPS      Y1, Y1
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf1
@@ -89215,11 +87031,9 @@ restOf2:
 	VMOVUPS      (DX)(R8*1), Y4
 	VMULPS       Y3, Y4, Y4
 	VADDPS       Y4, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMASKMOVPS   32(DX)(R8*1), Y0, Y4
 	VMULPS       Y3, Y4, Y3
 	VADDPS       Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf2
@@ -89246,15 +87060,12 @@ restOf3:
 	VMOVUPS      (DX)(R8*1), Y5
 	VMULPS       Y4, Y5, Y5
 	VADDPS       Y5, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMOVUPS      32(DX)(R8*1), Y5
 	VMULPS       Y4, Y5, Y5
 	VADDPS       Y5, Y2, Y2
-	VMOVAPS      Y2, Y2
 	VMASKMOVPS   64(DX)(R8*1), Y0, Y5
 	VMULPS       Y4, Y5, Y4
 	VADDPS       Y4, Y3, Y3
-	VMOVAPS      Y3, Y3
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf3
@@ -89283,19 +87094,15 @@ restOf4:
 	VMOVUPS      (DX)(R8*1), Y6
 	VMULPS       Y5, Y6, Y6
 	VADDPS       Y6, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMOVUPS      32(DX)(R8*1), Y6
 	VMULPS       Y5, Y6, Y6
 	VADDPS       Y6, Y2, Y2
-	VMOVAPS      Y2, Y2
 	VMOVUPS      64(DX)(R8*1), Y6
 	VMULPS       Y5, Y6, Y6
 	VADDPS       Y6, Y3, Y3
-	VMOVAPS      Y3, Y3
 	VMASKMOVPS   96(DX)(R8*1), Y0, Y6
 	VMULPS       Y5, Y6, Y5
 	VADDPS       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf4
@@ -89317,8 +87124,18 @@ TEXT ·windowAddF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -89327,24 +87144,24 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
-	VADDPD  Y5, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 32(DX)(R8*1), Y5
-	VADDPD  Y5, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 64(DX)(R8*1), Y5
-	VADDPD  Y5, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 96(DX)(R8*1), Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VADDPD  (DX)(R9*1), Y1, Y1
+	VADDPD  32(DX)(R9*1), Y2, Y2
+	VADDPD  64(DX)(R9*1), Y3, Y3
+	VADDPD  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -89356,130 +87173,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+12
-	JGT     rest4
-	CMPQ    AX, $+8
-	JGT     rest3
-	CMPQ    AX, $+4
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+12
+	JGT        rest4
+	CMPQ       AX, $+8
+	JGT        rest3
+	CMPQ       AX, $+4
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPD (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPD (DX)(DI*1), Y1, Y2
-	VADDPD     Y2, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VADDPD     Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPD Y0, Y1, (CX)
+	VMASKMOVPD Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+4, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+4, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPD    (CX), Y2
+	VMASKMOVPD 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y3
-	VADDPD     Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
-	VADDPD     Y3, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VADDPD     (DX)(R8*1), Y2, Y2
+	VMASKMOVPD 32(DX)(R8*1), Y1, Y4
+	VADDPD     Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPD    Y2, (CX)
-	VMASKMOVPD Y0, Y1, 32(CX)
+	VMASKMOVPD Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMASKMOVPD 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y4
-	VADDPD     Y4, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y4
-	VADDPD     Y4, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
-	VADDPD     Y4, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VADDPD     (DX)(R8*1), Y2, Y2
+	VADDPD     32(DX)(R8*1), Y3, Y3
+	VMASKMOVPD 64(DX)(R8*1), Y1, Y5
+	VADDPD     Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
-	VMASKMOVPD Y0, Y1, 64(CX)
+	VMASKMOVPD Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+12, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y4
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+12, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	VMOVUPD    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMOVUPD    64(CX), Y4
+	VMASKMOVPD 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y5
-	VADDPD     Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y5
-	VADDPD     Y5, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    64(DX)(DI*1), Y5
-	VADDPD     Y5, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
-	VADDPD     Y5, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VADDPD     (DX)(R8*1), Y2, Y2
+	VADDPD     32(DX)(R8*1), Y3, Y3
+	VADDPD     64(DX)(R8*1), Y4, Y4
+	VMASKMOVPD 96(DX)(R8*1), Y1, Y6
+	VADDPD     Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
 	VMOVUPD    Y4, 64(CX)
-	VMASKMOVPD Y0, Y1, 96(CX)
+	VMASKMOVPD Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -89492,8 +87322,18 @@ TEXT ·windowMaximumF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -89505,14 +87345,27 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+	VCMPPD  $0x03, Y2, Y1, Y5
+	VCMPPD  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
-	VMOVUPD 32(DX)(R8*1), Y6
-	VMOVUPD 64(DX)(R8*1), Y7
-	VMOVUPD 96(DX)(R8*1), Y8
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPD (DX)(R9*1), Y5
+	VMOVUPD 32(DX)(R9*1), Y6
+	VMOVUPD 64(DX)(R9*1), Y7
+	VMOVUPD 96(DX)(R9*1), Y8
 	VCMPPD  $0x03, Y6, Y5, Y9
 	VCMPPD  $0x03, Y8, Y7, Y10
 	VPOR    Y10, Y9, Y9
@@ -89521,21 +87374,17 @@ runsUsual:
 	VMAXPD  Y5, Y1, Y9
 	VMAXPD  Y1, Y5, Y1
 	VPAND   Y1, Y9, Y1
-	VMOVAPD Y1, Y1
 	VMAXPD  Y6, Y2, Y5
 	VMAXPD  Y2, Y6, Y2
 	VPAND   Y2, Y5, Y2
-	VMOVAPD Y2, Y2
 	VMAXPD  Y7, Y3, Y5
 	VMAXPD  Y3, Y7, Y3
 	VPAND   Y3, Y5, Y3
-	VMOVAPD Y3, Y3
 	VMAXPD  Y8, Y4, Y5
 	VMAXPD  Y4, Y8, Y4
 	VPAND   Y4, Y5, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runsUsual
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -89548,44 +87397,48 @@ runsNaN:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD   (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VMOVUPD   (DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y1, Y6
 	VADDPD    Y5, Y1, Y7
 	VMAXPD    Y5, Y1, Y8
 	VMAXPD    Y1, Y5, Y1
 	VPAND     Y1, Y8, Y1
 	VBLENDVPD Y6, Y7, Y1, Y1
-	VMOVAPD   Y1, Y1
-	VMOVUPD   32(DX)(R8*1), Y5
+	VMOVUPD   32(DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y2, Y6
 	VADDPD    Y5, Y2, Y7
 	VMAXPD    Y5, Y2, Y8
 	VMAXPD    Y2, Y5, Y2
 	VPAND     Y2, Y8, Y2
 	VBLENDVPD Y6, Y7, Y2, Y2
-	VMOVAPD   Y2, Y2
-	VMOVUPD   64(DX)(R8*1), Y5
+	VMOVUPD   64(DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y3, Y6
 	VADDPD    Y5, Y3, Y7
 	VMAXPD    Y5, Y3, Y8
 	VMAXPD    Y3, Y5, Y3
 	VPAND     Y3, Y8, Y3
 	VBLENDVPD Y6, Y7, Y3, Y3
-	VMOVAPD   Y3, Y3
-	VMOVUPD   96(DX)(R8*1), Y5
+	VMOVUPD   96(DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y4, Y6
 	VADDPD    Y5, Y4, Y7
 	VMAXPD    Y5, Y4, Y8
 	VMAXPD    Y4, Y5, Y4
 	VPAND     Y4, Y8, Y4
 	VBLENDVPD Y6, Y7, Y4, Y4
-	VMOVAPD   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPD   Y1, (CX)
 	VMOVUPD   Y2, 32(CX)
@@ -89599,52 +87452,63 @@ runsDone:
 	JMP  many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPD (R8)(DI*8), Y1
-	VCMPPD  $0x03, Y0, Y0, Y2
-	VPTEST  Y2, Y2
-	JNZ     restOfRunsNaN
-	VMOVUPD Y0, Y2
-	XORQ    DI, DI
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), R9
+	VMOVUPD    (R9)(R8*8), Y1
+	VCMPPD     $0x03, Y0, Y0, Y2
+	VPTEST     Y2, Y2
+	JNZ        restOfRunsNaN
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsUsualFirst
+	VMASKMOVPD (CX), Y1, Y2
+	VCMPPD     $0x03, Y2, Y2, Y3
+	VPTEST     Y3, Y3
+	JNZ        restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPD (DX)(R9*1), Y1, Y3
 	VCMPPD     $0x03, Y3, Y3, Y4
 	VPTEST     Y4, Y4
 	JNZ        restOfRunsNaN
 	VMAXPD     Y3, Y2, Y4
 	VMAXPD     Y2, Y3, Y2
 	VPAND      Y2, Y4, Y2
-	VMOVAPD    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRunsUsual
 	VMASKMOVPD Y2, Y1, (CX)
 	JMP        restOfRunsDone
 
 restOfRunsNaN:
-	VMOVUPD Y0, Y2
-	XORQ    DI, DI
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsFirst
+	VMASKMOVPD (CX), Y1, Y2
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPD (DX)(R9*1), Y1, Y3
 	VCMPPD     $0x03, Y3, Y2, Y4
 	VADDPD     Y3, Y2, Y5
 	VMAXPD     Y3, Y2, Y6
 	VMAXPD     Y2, Y3, Y2
 	VPAND      Y2, Y6, Y2
 	VBLENDVPD  Y4, Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRuns
 	VMASKMOVPD Y2, Y1, (CX)
 
@@ -89655,6 +87519,9 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -89667,8 +87534,18 @@ TEXT ·windowMinimumF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -89680,14 +87557,27 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+	VCMPPD  $0x03, Y2, Y1, Y5
+	VCMPPD  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
-	VMOVUPD 32(DX)(R8*1), Y6
-	VMOVUPD 64(DX)(R8*1), Y7
-	VMOVUPD 96(DX)(R8*1), Y8
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPD (DX)(R9*1), Y5
+	VMOVUPD 32(DX)(R9*1), Y6
+	VMOVUPD 64(DX)(R9*1), Y7
+	VMOVUPD 96(DX)(R9*1), Y8
 	VCMPPD  $0x03, Y6, Y5, Y9
 	VCMPPD  $0x03, Y8, Y7, Y10
 	VPOR    Y10, Y9, Y9
@@ -89696,21 +87586,17 @@ runsUsual:
 	VMINPD  Y5, Y1, Y9
 	VMINPD  Y1, Y5, Y1
 	VPOR    Y1, Y9, Y1
-	VMOVAPD Y1, Y1
 	VMINPD  Y6, Y2, Y5
 	VMINPD  Y2, Y6, Y2
 	VPOR    Y2, Y5, Y2
-	VMOVAPD Y2, Y2
 	VMINPD  Y7, Y3, Y5
 	VMINPD  Y3, Y7, Y3
 	VPOR    Y3, Y5, Y3
-	VMOVAPD Y3, Y3
 	VMINPD  Y8, Y4, Y5
 	VMINPD  Y4, Y8, Y4
 	VPOR    Y4, Y5, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runsUsual
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -89723,44 +87609,48 @@ runsNaN:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VMOVUPD   (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VMOVUPD   (DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y1, Y6
 	VADDPD    Y5, Y1, Y7
 	VMINPD    Y5, Y1, Y8
 	VMINPD    Y1, Y5, Y1
 	VPOR      Y1, Y8, Y1
 	VBLENDVPD Y6, Y7, Y1, Y1
-	VMOVAPD   Y1, Y1
-	VMOVUPD   32(DX)(R8*1), Y5
+	VMOVUPD   32(DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y2, Y6
 	VADDPD    Y5, Y2, Y7
 	VMINPD    Y5, Y2, Y8
 	VMINPD    Y2, Y5, Y2
 	VPOR      Y2, Y8, Y2
 	VBLENDVPD Y6, Y7, Y2, Y2
-	VMOVAPD   Y2, Y2
-	VMOVUPD   64(DX)(R8*1), Y5
+	VMOVUPD   64(DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y3, Y6
 	VADDPD    Y5, Y3, Y7
 	VMINPD    Y5, Y3, Y8
 	VMINPD    Y3, Y5, Y3
 	VPOR      Y3, Y8, Y3
 	VBLENDVPD Y6, Y7, Y3, Y3
-	VMOVAPD   Y3, Y3
-	VMOVUPD   96(DX)(R8*1), Y5
+	VMOVUPD   96(DX)(R9*1), Y5
 	VCMPPD    $0x03, Y5, Y4, Y6
 	VADDPD    Y5, Y4, Y7
 	VMINPD    Y5, Y4, Y8
 	VMINPD    Y4, Y5, Y4
 	VPOR      Y4, Y8, Y4
 	VBLENDVPD Y6, Y7, Y4, Y4
-	VMOVAPD   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPD   Y1, (CX)
 	VMOVUPD   Y2, 32(CX)
@@ -89774,52 +87664,63 @@ runsDone:
 	JMP  many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), R8
-	VMOVUPD (R8)(DI*8), Y1
-	VCMPPD  $0x03, Y0, Y0, Y2
-	VPTEST  Y2, Y2
-	JNZ     restOfRunsNaN
-	VMOVUPD Y0, Y2
-	XORQ    DI, DI
+	TESTQ      AX, AX
+	JLE        done
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), R9
+	VMOVUPD    (R9)(R8*8), Y1
+	VCMPPD     $0x03, Y0, Y0, Y2
+	VPTEST     Y2, Y2
+	JNZ        restOfRunsNaN
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsUsualFirst
+	VMASKMOVPD (CX), Y1, Y2
+	VCMPPD     $0x03, Y2, Y2, Y3
+	VPTEST     Y3, Y3
+	JNZ        restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPD (DX)(R9*1), Y1, Y3
 	VCMPPD     $0x03, Y3, Y3, Y4
 	VPTEST     Y4, Y4
 	JNZ        restOfRunsNaN
 	VMINPD     Y3, Y2, Y4
 	VMINPD     Y2, Y3, Y2
 	VPOR       Y2, Y4, Y2
-	VMOVAPD    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRunsUsual
 	VMASKMOVPD Y2, Y1, (CX)
 	JMP        restOfRunsDone
 
 restOfRunsNaN:
-	VMOVUPD Y0, Y2
-	XORQ    DI, DI
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOfRunsFirst
+	VMASKMOVPD (CX), Y1, Y2
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ       (BX)(DI*8), R8
-	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	MOVQ       (BX)(R8*8), R9
+	VMASKMOVPD (DX)(R9*1), Y1, Y3
 	VCMPPD     $0x03, Y3, Y2, Y4
 	VADDPD     Y3, Y2, Y5
 	VMINPD     Y3, Y2, Y6
 	VMINPD     Y2, Y3, Y2
 	VPOR       Y2, Y6, Y2
 	VBLENDVPD  Y4, Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	INCQ       DI
-	CMPQ       DI, SI
+	INCQ       R8
+	CMPQ       R8, SI
 	JLT        restOfRuns
 	VMASKMOVPD Y2, Y1, (CX)
 
@@ -89830,6 +87731,9 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -89858,19 +87762,15 @@ runs:
 	VMOVUPD      (DX)(R9*1), Y5
 	VMULPD       Y4, Y5, Y5
 	VADDPD       Y5, Y0, Y0
-	VMOVAPD      Y0, Y0
 	VMOVUPD      32(DX)(R9*1), Y5
 	VMULPD       Y4, Y5, Y5
 	VADDPD       Y5, Y1, Y1
-	VMOVAPD      Y1, Y1
 	VMOVUPD      64(DX)(R9*1), Y5
 	VMULPD       Y4, Y5, Y5
 	VADDPD       Y5, Y2, Y2
-	VMOVAPD      Y2, Y2
 	VMOVUPD      96(DX)(R9*1), Y5
 	VMULPD       Y4, Y5, Y4
 	VADDPD       Y4, Y3, Y3
-	VMOVAPD      Y3, Y3
 	INCQ         R8
 	CMPQ         R8, DI
 	JLT          runs
@@ -89907,7 +87807,6 @@ restOf1:
 	VMASKMOVPD   (DX)(R8*1), Y0, Y3
 	VMULPD       Y2, Y3, Y2
 	VADDPD       Y2, Y1, Y1
-	VMOVAPD      Y1, Y1
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf1
@@ -89932,11 +87831,9 @@ restOf2:
 	VMOVUPD      (DX)(R8*1), Y4
 	VMULPD       Y3, Y4, Y4
 	VADDPD       Y4, Y1, Y1
-	VMOVAPD      Y1, Y1
 	VMASKMOVPD   32(DX)(R8*1), Y0, Y4
 	VMULPD       Y3, Y4, Y3
 	VADDPD       Y3, Y2, Y2
-	VMOVAPD      Y2, Y2
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf2
@@ -89963,15 +87860,12 @@ restOf3:
 	VMOVUPD      (DX)(R8*1), Y5
 	VMULPD       Y4, Y5, Y5
 	VADDPD       Y5, Y1, Y1
-	VMOVAPD      Y1, Y1
 	VMOVUPD      32(DX)(R8*1), Y5
 	VMULPD       Y4, Y5, Y5
 	VADDPD       Y5, Y2, Y2
-	VMOVAPD      Y2, Y2
 	VMASKMOVPD   64(DX)(R8*1), Y0, Y5
 	VMULPD       Y4, Y5, Y4
 	VADDPD       Y4, Y3, Y3
-	VMOVAPD      Y3, Y3
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf3
@@ -90000,19 +87894,15 @@ restOf4:
 	VMOVUPD      (DX)(R8*1), Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       Y6, Y1, Y1
-	VMOVAPD      Y1, Y1
 	VMOVUPD      32(DX)(R8*1), Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       Y6, Y2, Y2
-	VMOVAPD      Y2, Y2
 	VMOVUPD      64(DX)(R8*1), Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       Y6, Y3, Y3
-	VMOVAPD      Y3, Y3
 	VMASKMOVPD   96(DX)(R8*1), Y0, Y6
 	VMULPD       Y5, Y6, Y5
 	VADDPD       Y5, Y4, Y4
-	VMOVAPD      Y4, Y4
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf4
@@ -90050,19 +87940,15 @@ runs:
 	VMOVUPS      (DX)(R9*1), Y5
 	VPMULLD      Y4, Y5, Y5
 	VPADDD       Y5, Y0, Y0
-	VMOVAPS      Y0, Y0
 	VMOVUPS      32(DX)(R9*1), Y5
 	VPMULLD      Y4, Y5, Y5
 	VPADDD       Y5, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMOVUPS      64(DX)(R9*1), Y5
 	VPMULLD      Y4, Y5, Y5
 	VPADDD       Y5, Y2, Y2
-	VMOVAPS      Y2, Y2
 	VMOVUPS      96(DX)(R9*1), Y5
 	VPMULLD      Y4, Y5, Y4
 	VPADDD       Y4, Y3, Y3
-	VMOVAPS      Y3, Y3
 	INCQ         R8
 	CMPQ         R8, DI
 	JLT          runs
@@ -90099,7 +87985,6 @@ restOf1:
 	VMASKMOVPS   (DX)(R8*1), Y0, Y3
 	VPMULLD      Y2, Y3, Y2
 	VPADDD       Y2, Y1, Y1
-	VMOVAPS      Y1, Y1
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf1
@@ -90124,11 +88009,9 @@ restOf2:
 	VMOVUPS      (DX)(R8*1), Y4
 	VPMULLD      Y3, Y4, Y4
 	VPADDD       Y4, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMASKMOVPS   32(DX)(R8*1), Y0, Y4
 	VPMULLD      Y3, Y4, Y3
 	VPADDD       Y3, Y2, Y2
-	VMOVAPS      Y2, Y2
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf2
@@ -90155,15 +88038,12 @@ restOf3:
 	VMOVUPS      (DX)(R8*1), Y5
 	VPMULLD      Y4, Y5, Y5
 	VPADDD       Y5, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMOVUPS      32(DX)(R8*1), Y5
 	VPMULLD      Y4, Y5, Y5
 	VPADDD       Y5, Y2, Y2
-	VMOVAPS      Y2, Y2
 	VMASKMOVPS   64(DX)(R8*1), Y0, Y5
 	VPMULLD      Y4, Y5, Y4
 	VPADDD       Y4, Y3, Y3
-	VMOVAPS      Y3, Y3
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf3
@@ -90192,19 +88072,15 @@ restOf4:
 	VMOVUPS      (DX)(R8*1), Y6
 	VPMULLD      Y5, Y6, Y6
 	VPADDD       Y6, Y1, Y1
-	VMOVAPS      Y1, Y1
 	VMOVUPS      32(DX)(R8*1), Y6
 	VPMULLD      Y5, Y6, Y6
 	VPADDD       Y6, Y2, Y2
-	VMOVAPS      Y2, Y2
 	VMOVUPS      64(DX)(R8*1), Y6
 	VPMULLD      Y5, Y6, Y6
 	VPADDD       Y6, Y3, Y3
-	VMOVAPS      Y3, Y3
 	VMASKMOVPS   96(DX)(R8*1), Y0, Y6
 	VPMULLD      Y5, Y6, Y5
 	VPADDD       Y5, Y4, Y4
-	VMOVAPS      Y4, Y4
 	INCQ         AX
 	CMPQ         AX, DI
 	JLT          restOf4
@@ -90218,7 +88094,7 @@ done:
 	RET
 
 // func windowAddI8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowAddI8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90226,8 +88102,18 @@ TEXT ·windowAddI8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90236,24 +88122,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPADDB  Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPADDB  Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPADDB  Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPADDB  Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPADDB  (DX)(R9*1), Y1, Y1
+	VPADDB  32(DX)(R9*1), Y2, Y2
+	VPADDB  64(DX)(R9*1), Y3, Y3
+	VPADDB  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90268,15 +88154,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPADDB  Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPADDB  (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90285,11 +88174,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMaximumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90297,8 +88189,18 @@ TEXT ·windowMaximumS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90307,24 +88209,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMAXSB Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMAXSB Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMAXSB Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMAXSB Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXSB (DX)(R9*1), Y1, Y1
+	VPMAXSB 32(DX)(R9*1), Y2, Y2
+	VPMAXSB 64(DX)(R9*1), Y3, Y3
+	VPMAXSB 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90339,15 +88241,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMAXSB Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXSB (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90356,11 +88261,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMinimumS8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMinimumS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90368,8 +88276,18 @@ TEXT ·windowMinimumS8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90378,24 +88296,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMINSB Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMINSB Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMINSB Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMINSB Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINSB (DX)(R9*1), Y1, Y1
+	VPMINSB 32(DX)(R9*1), Y2, Y2
+	VPMINSB 64(DX)(R9*1), Y3, Y3
+	VPMINSB 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90410,15 +88328,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMINSB Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINSB (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90427,11 +88348,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMaximumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90439,8 +88363,18 @@ TEXT ·windowMaximumU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90449,24 +88383,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMAXUB Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMAXUB Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMAXUB Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMAXUB Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXUB (DX)(R9*1), Y1, Y1
+	VPMAXUB 32(DX)(R9*1), Y2, Y2
+	VPMAXUB 64(DX)(R9*1), Y3, Y3
+	VPMAXUB 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90481,15 +88415,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMAXUB Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXUB (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90498,11 +88435,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMinimumU8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMinimumU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90510,8 +88450,18 @@ TEXT ·windowMinimumU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90520,24 +88470,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMINUB Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMINUB Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMINUB Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMINUB Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINUB (DX)(R9*1), Y1, Y1
+	VPMINUB 32(DX)(R9*1), Y2, Y2
+	VPMINUB 64(DX)(R9*1), Y3, Y3
+	VPMINUB 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90552,15 +88502,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMINUB Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINUB (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90569,11 +88522,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowAnd8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowAnd8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90581,8 +88537,18 @@ TEXT ·windowAnd8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90591,24 +88557,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y5
 	VPAND   Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
+	VMOVDQU 32(DX)(R9*1), Y5
 	VPAND   Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
+	VMOVDQU 64(DX)(R9*1), Y5
 	VPAND   Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
+	VMOVDQU 96(DX)(R9*1), Y5
 	VPAND   Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90623,15 +88593,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y2
 	VPAND   Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90640,11 +88614,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowOr8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowOr8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90652,8 +88629,18 @@ TEXT ·windowOr8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90662,24 +88649,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y5
 	VPOR    Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
+	VMOVDQU 32(DX)(R9*1), Y5
 	VPOR    Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
+	VMOVDQU 64(DX)(R9*1), Y5
 	VPOR    Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
+	VMOVDQU 96(DX)(R9*1), Y5
 	VPOR    Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90694,15 +88685,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y2
 	VPOR    Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90711,11 +88706,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowXor8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowXor8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTB 8(AX), Y0
@@ -90723,8 +88721,18 @@ TEXT ·windowXor8AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+128
@@ -90733,24 +88741,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y5
 	VPXOR   Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
+	VMOVDQU 32(DX)(R9*1), Y5
 	VPXOR   Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
+	VMOVDQU 64(DX)(R9*1), Y5
 	VPXOR   Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
+	VMOVDQU 96(DX)(R9*1), Y5
 	VPXOR   Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90765,15 +88777,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y2
 	VPXOR   Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90782,11 +88798,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowAddI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowAddI16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -90794,8 +88813,18 @@ TEXT ·windowAddI16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -90804,24 +88833,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPADDW  Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPADDW  Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPADDW  Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPADDW  Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPADDW  (DX)(R9*1), Y1, Y1
+	VPADDW  32(DX)(R9*1), Y2, Y2
+	VPADDW  64(DX)(R9*1), Y3, Y3
+	VPADDW  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90836,15 +88865,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPADDW  Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPADDW  (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90853,11 +88885,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMultiplyI16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMultiplyI16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -90865,8 +88900,18 @@ TEXT ·windowMultiplyI16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -90875,24 +88920,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMULLW Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMULLW Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMULLW Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMULLW Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMULLW (DX)(R9*1), Y1, Y1
+	VPMULLW 32(DX)(R9*1), Y2, Y2
+	VPMULLW 64(DX)(R9*1), Y3, Y3
+	VPMULLW 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90907,15 +88952,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMULLW Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMULLW (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90924,11 +88972,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMaximumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -90936,8 +88987,18 @@ TEXT ·windowMaximumS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -90946,24 +89007,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMAXSW Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMAXSW Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMAXSW Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMAXSW Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXSW (DX)(R9*1), Y1, Y1
+	VPMAXSW 32(DX)(R9*1), Y2, Y2
+	VPMAXSW 64(DX)(R9*1), Y3, Y3
+	VPMAXSW 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -90978,15 +89039,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMAXSW Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXSW (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -90995,11 +89059,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMinimumS16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMinimumS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -91007,8 +89074,18 @@ TEXT ·windowMinimumS16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -91017,24 +89094,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMINSW Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMINSW Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMINSW Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMINSW Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINSW (DX)(R9*1), Y1, Y1
+	VPMINSW 32(DX)(R9*1), Y2, Y2
+	VPMINSW 64(DX)(R9*1), Y3, Y3
+	VPMINSW 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -91049,15 +89126,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMINSW Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINSW (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -91066,11 +89146,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMaximumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -91078,8 +89161,18 @@ TEXT ·windowMaximumU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -91088,24 +89181,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMAXUW Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMAXUW Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMAXUW Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMAXUW Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXUW (DX)(R9*1), Y1, Y1
+	VPMAXUW 32(DX)(R9*1), Y2, Y2
+	VPMAXUW 64(DX)(R9*1), Y3, Y3
+	VPMAXUW 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -91120,15 +89213,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMAXUW Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXUW (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -91137,11 +89233,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMinimumU16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMinimumU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -91149,8 +89248,18 @@ TEXT ·windowMinimumU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -91159,24 +89268,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
-	VPMINUW Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
-	VPMINUW Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
-	VPMINUW Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
-	VPMINUW Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINUW (DX)(R9*1), Y1, Y1
+	VPMINUW 32(DX)(R9*1), Y2, Y2
+	VPMINUW 64(DX)(R9*1), Y3, Y3
+	VPMINUW 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -91191,15 +89300,18 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
-	VPMINUW Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINUW (DX)(R9*1), Y1, Y1
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -91208,11 +89320,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowAnd16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowAnd16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -91220,8 +89335,18 @@ TEXT ·windowAnd16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -91230,24 +89355,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y5
 	VPAND   Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
+	VMOVDQU 32(DX)(R9*1), Y5
 	VPAND   Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
+	VMOVDQU 64(DX)(R9*1), Y5
 	VPAND   Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
+	VMOVDQU 96(DX)(R9*1), Y5
 	VPAND   Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -91262,15 +89391,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y2
 	VPAND   Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -91279,11 +89412,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowOr16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowOr16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -91291,8 +89427,18 @@ TEXT ·windowOr16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -91301,24 +89447,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y5
 	VPOR    Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
+	VMOVDQU 32(DX)(R9*1), Y5
 	VPOR    Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
+	VMOVDQU 64(DX)(R9*1), Y5
 	VPOR    Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
+	VMOVDQU 96(DX)(R9*1), Y5
 	VPOR    Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -91333,15 +89483,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y2
 	VPOR    Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -91350,11 +89504,14 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowXor16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowXor16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTW 8(AX), Y0
@@ -91362,8 +89519,18 @@ TEXT ·windowXor16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+64
@@ -91372,24 +89539,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y5
 	VPXOR   Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVDQU 32(DX)(R8*1), Y5
+	VMOVDQU 32(DX)(R9*1), Y5
 	VPXOR   Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVDQU 64(DX)(R8*1), Y5
+	VMOVDQU 64(DX)(R9*1), Y5
 	VPXOR   Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVDQU 96(DX)(R8*1), Y5
+	VMOVDQU 96(DX)(R9*1), Y5
 	VPXOR   Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVDQU Y1, (CX)
 	VMOVDQU Y2, 32(CX)
@@ -91404,15 +89575,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ    (BX)(DI*8), R8
-	VMOVDQU (DX)(R8*1), Y2
+	MOVQ    (BX)(R8*8), R9
+	VMOVDQU (DX)(R9*1), Y2
 	VPXOR   Y2, Y1, Y1
-	VMOVAPS Y1, Y1
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     restOfRuns
 	VMOVDQU Y1, (CX)
 	ADDQ    $+32, DX
@@ -91421,6 +89596,9 @@ restOfRuns:
 	JMP     rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -91433,8 +89611,18 @@ TEXT ·windowAddI32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -91443,24 +89631,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VPADDD  Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VPADDD  Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VPADDD  Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VPADDD  Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPADDD  (DX)(R9*1), Y1, Y1
+	VPADDD  32(DX)(R9*1), Y2, Y2
+	VPADDD  64(DX)(R9*1), Y3, Y3
+	VPADDD  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -91472,130 +89660,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPADDD     Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPADDD     Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPADDD     Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPADDD     Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPADDD     (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPADDD     Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPADDD     Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPADDD     Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPADDD     Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPADDD     (DX)(R8*1), Y2, Y2
+	VPADDD     32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPADDD     Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPADDD     Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPADDD     Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPADDD     Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPADDD     Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPADDD     (DX)(R8*1), Y2, Y2
+	VPADDD     32(DX)(R8*1), Y3, Y3
+	VPADDD     64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPADDD     Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -91608,8 +89809,18 @@ TEXT ·windowMultiplyI32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -91618,24 +89829,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VPMULLD Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VPMULLD Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VPMULLD Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VPMULLD Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMULLD (DX)(R9*1), Y1, Y1
+	VPMULLD 32(DX)(R9*1), Y2, Y2
+	VPMULLD 64(DX)(R9*1), Y3, Y3
+	VPMULLD 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -91647,130 +89858,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPMULLD    Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMULLD    Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPMULLD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPMULLD    Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMULLD    (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPMULLD    Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPMULLD    Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPMULLD    Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPMULLD    Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMULLD    (DX)(R8*1), Y2, Y2
+	VPMULLD    32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPMULLD    Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPMULLD    Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPMULLD    Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPMULLD    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPMULLD    Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMULLD    (DX)(R8*1), Y2, Y2
+	VPMULLD    32(DX)(R8*1), Y3, Y3
+	VPMULLD    64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPMULLD    Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -91783,8 +90007,18 @@ TEXT ·windowMaximumS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -91793,24 +90027,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VPMAXSD Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VPMAXSD Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VPMAXSD Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VPMAXSD Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXSD (DX)(R9*1), Y1, Y1
+	VPMAXSD 32(DX)(R9*1), Y2, Y2
+	VPMAXSD 64(DX)(R9*1), Y3, Y3
+	VPMAXSD 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -91822,130 +90056,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPMAXSD    Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMAXSD    Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPMAXSD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPMAXSD    Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMAXSD    (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPMAXSD    Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPMAXSD    Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPMAXSD    Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPMAXSD    Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMAXSD    (DX)(R8*1), Y2, Y2
+	VPMAXSD    32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPMAXSD    Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPMAXSD    Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPMAXSD    Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPMAXSD    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPMAXSD    Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMAXSD    (DX)(R8*1), Y2, Y2
+	VPMAXSD    32(DX)(R8*1), Y3, Y3
+	VPMAXSD    64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPMAXSD    Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -91958,8 +90205,18 @@ TEXT ·windowMinimumS32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -91968,24 +90225,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VPMINSD Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VPMINSD Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VPMINSD Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VPMINSD Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINSD (DX)(R9*1), Y1, Y1
+	VPMINSD 32(DX)(R9*1), Y2, Y2
+	VPMINSD 64(DX)(R9*1), Y3, Y3
+	VPMINSD 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -91997,130 +90254,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPMINSD    Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMINSD    Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPMINSD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPMINSD    Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMINSD    (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPMINSD    Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPMINSD    Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPMINSD    Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPMINSD    Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMINSD    (DX)(R8*1), Y2, Y2
+	VPMINSD    32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPMINSD    Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPMINSD    Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPMINSD    Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPMINSD    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPMINSD    Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMINSD    (DX)(R8*1), Y2, Y2
+	VPMINSD    32(DX)(R8*1), Y3, Y3
+	VPMINSD    64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPMINSD    Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -92133,8 +90403,18 @@ TEXT ·windowMaximumU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -92143,24 +90423,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VPMAXUD Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VPMAXUD Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VPMAXUD Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VPMAXUD Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMAXUD (DX)(R9*1), Y1, Y1
+	VPMAXUD 32(DX)(R9*1), Y2, Y2
+	VPMAXUD 64(DX)(R9*1), Y3, Y3
+	VPMAXUD 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -92172,130 +90452,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPMAXUD    Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMAXUD    Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPMAXUD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPMAXUD    Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMAXUD    (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPMAXUD    Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPMAXUD    Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPMAXUD    Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPMAXUD    Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMAXUD    (DX)(R8*1), Y2, Y2
+	VPMAXUD    32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPMAXUD    Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPMAXUD    Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPMAXUD    Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPMAXUD    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPMAXUD    Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMAXUD    (DX)(R8*1), Y2, Y2
+	VPMAXUD    32(DX)(R8*1), Y3, Y3
+	VPMAXUD    64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPMAXUD    Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -92308,8 +90601,18 @@ TEXT ·windowMinimumU32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -92318,24 +90621,24 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
-	VPMINUD Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
-	VPMINUD Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
-	VPMINUD Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
-	VPMINUD Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPMINUD (DX)(R9*1), Y1, Y1
+	VPMINUD 32(DX)(R9*1), Y2, Y2
+	VPMINUD 64(DX)(R9*1), Y3, Y3
+	VPMINUD 96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -92347,130 +90650,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPMINUD    Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPMINUD    Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPMINUD    Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPMINUD    Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMINUD    (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPMINUD    Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPMINUD    Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPMINUD    Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPMINUD    Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMINUD    (DX)(R8*1), Y2, Y2
+	VPMINUD    32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPMINUD    Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPMINUD    Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPMINUD    Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPMINUD    Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPMINUD    Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPMINUD    (DX)(R8*1), Y2, Y2
+	VPMINUD    32(DX)(R8*1), Y3, Y3
+	VPMINUD    64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPMINUD    Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -92483,8 +90799,18 @@ TEXT ·windowAnd32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -92493,24 +90819,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPS (DX)(R9*1), Y5
 	VPAND   Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
+	VMOVUPS 32(DX)(R9*1), Y5
 	VPAND   Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
+	VMOVUPS 64(DX)(R9*1), Y5
 	VPAND   Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
+	VMOVUPS 96(DX)(R9*1), Y5
 	VPAND   Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -92522,130 +90852,149 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPAND      Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPAND      Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPAND      Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPAND      Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y4
+	VPAND      Y4, Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPAND      Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPAND      Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPAND      Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPAND      Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y5
+	VPAND      Y5, Y2, Y2
+	VMOVUPS    32(DX)(R8*1), Y5
+	VPAND      Y5, Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPAND      Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPAND      Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPAND      Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPAND      Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPAND      Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y6
+	VPAND      Y6, Y2, Y2
+	VMOVUPS    32(DX)(R8*1), Y6
+	VPAND      Y6, Y3, Y3
+	VMOVUPS    64(DX)(R8*1), Y6
+	VPAND      Y6, Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPAND      Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -92658,8 +91007,18 @@ TEXT ·windowOr32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -92668,24 +91027,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPS (DX)(R9*1), Y5
 	VPOR    Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
+	VMOVUPS 32(DX)(R9*1), Y5
 	VPOR    Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
+	VMOVUPS 64(DX)(R9*1), Y5
 	VPOR    Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
+	VMOVUPS 96(DX)(R9*1), Y5
 	VPOR    Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -92697,130 +91060,149 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPOR       Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPOR       Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPOR       Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPOR       Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y4
+	VPOR       Y4, Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPOR       Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPOR       Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPOR       Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPOR       Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y5
+	VPOR       Y5, Y2, Y2
+	VMOVUPS    32(DX)(R8*1), Y5
+	VPOR       Y5, Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPOR       Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPOR       Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPOR       Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPOR       Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPOR       Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y6
+	VPOR       Y6, Y2, Y2
+	VMOVUPS    32(DX)(R8*1), Y6
+	VPOR       Y6, Y3, Y3
+	VMOVUPS    64(DX)(R8*1), Y6
+	VPOR       Y6, Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPOR       Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -92833,8 +91215,18 @@ TEXT ·windowXor32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -92843,24 +91235,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPS (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPS (DX)(R9*1), Y5
 	VPXOR   Y5, Y1, Y1
-	VMOVAPS Y1, Y1
-	VMOVUPS 32(DX)(R8*1), Y5
+	VMOVUPS 32(DX)(R9*1), Y5
 	VPXOR   Y5, Y2, Y2
-	VMOVAPS Y2, Y2
-	VMOVUPS 64(DX)(R8*1), Y5
+	VMOVUPS 64(DX)(R9*1), Y5
 	VPXOR   Y5, Y3, Y3
-	VMOVAPS Y3, Y3
-	VMOVUPS 96(DX)(R8*1), Y5
+	VMOVUPS 96(DX)(R9*1), Y5
 	VPXOR   Y5, Y4, Y4
-	VMOVAPS Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPS Y1, (CX)
 	VMOVUPS Y2, 32(CX)
@@ -92872,130 +91268,149 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+24
-	JGT     rest4
-	CMPQ    AX, $+16
-	JGT     rest3
-	CMPQ    AX, $+8
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPS (DX)(DI*1), Y1, Y2
-	VPXOR      Y2, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VPXOR      Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y3
-	VPXOR      Y3, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMASKMOVPS 32(DX)(DI*1), Y1, Y3
-	VPXOR      Y3, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y4
+	VPXOR      Y4, Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VPXOR      Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPS    Y2, (CX)
-	VMASKMOVPS Y0, Y1, 32(CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+16, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y4
-	VPXOR      Y4, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y4
-	VPXOR      Y4, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMASKMOVPS 64(DX)(DI*1), Y1, Y4
-	VPXOR      Y4, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y5
+	VPXOR      Y5, Y2, Y2
+	VMOVUPS    32(DX)(R8*1), Y5
+	VPXOR      Y5, Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VPXOR      Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
-	VMASKMOVPS Y0, Y1, 64(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+24, AX
-	XORQ    R8, R8
-	MOVQ    $+8, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPS (AX)(DI*4), Y1
-	VMOVUPS Y0, Y2
-	VMOVUPS Y0, Y3
-	VMOVUPS Y0, Y4
-	VMOVUPS Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPS    (DX)(DI*1), Y5
-	VPXOR      Y5, Y2, Y2
-	VMOVAPS    Y2, Y2
-	VMOVUPS    32(DX)(DI*1), Y5
-	VPXOR      Y5, Y3, Y3
-	VMOVAPS    Y3, Y3
-	VMOVUPS    64(DX)(DI*1), Y5
-	VPXOR      Y5, Y4, Y4
-	VMOVAPS    Y4, Y4
-	VMASKMOVPS 96(DX)(DI*1), Y1, Y5
-	VPXOR      Y5, Y0, Y0
-	VMOVAPS    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPS    (DX)(R8*1), Y6
+	VPXOR      Y6, Y2, Y2
+	VMOVUPS    32(DX)(R8*1), Y6
+	VPXOR      Y6, Y3, Y3
+	VMOVUPS    64(DX)(R8*1), Y6
+	VPXOR      Y6, Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VPXOR      Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, 32(CX)
 	VMOVUPS    Y4, 64(CX)
-	VMASKMOVPS Y0, Y1, 96(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -93008,8 +91423,18 @@ TEXT ·windowAddI64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -93018,24 +91443,24 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
-	VPADDQ  Y5, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 32(DX)(R8*1), Y5
-	VPADDQ  Y5, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 64(DX)(R8*1), Y5
-	VPADDQ  Y5, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 96(DX)(R8*1), Y5
-	VPADDQ  Y5, Y4, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	MOVQ    (BX)(R8*8), R9
+	VPADDQ  (DX)(R9*1), Y1, Y1
+	VPADDQ  32(DX)(R9*1), Y2, Y2
+	VPADDQ  64(DX)(R9*1), Y3, Y3
+	VPADDQ  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -93047,130 +91472,143 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+12
-	JGT     rest4
-	CMPQ    AX, $+8
-	JGT     rest3
-	CMPQ    AX, $+4
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+12
+	JGT        rest4
+	CMPQ       AX, $+8
+	JGT        rest3
+	CMPQ       AX, $+4
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPD (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPD (DX)(DI*1), Y1, Y2
-	VPADDQ     Y2, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VPADDQ     Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPD Y0, Y1, (CX)
+	VMASKMOVPD Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+4, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+4, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPD    (CX), Y2
+	VMASKMOVPD 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y3
-	VPADDQ     Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
-	VPADDQ     Y3, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPADDQ     (DX)(R8*1), Y2, Y2
+	VMASKMOVPD 32(DX)(R8*1), Y1, Y4
+	VPADDQ     Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPD    Y2, (CX)
-	VMASKMOVPD Y0, Y1, 32(CX)
+	VMASKMOVPD Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMASKMOVPD 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y4
-	VPADDQ     Y4, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y4
-	VPADDQ     Y4, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
-	VPADDQ     Y4, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPADDQ     (DX)(R8*1), Y2, Y2
+	VPADDQ     32(DX)(R8*1), Y3, Y3
+	VMASKMOVPD 64(DX)(R8*1), Y1, Y5
+	VPADDQ     Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
-	VMASKMOVPD Y0, Y1, 64(CX)
+	VMASKMOVPD Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+12, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y4
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+12, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	VMOVUPD    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMOVUPD    64(CX), Y4
+	VMASKMOVPD 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y5
-	VPADDQ     Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y5
-	VPADDQ     Y5, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    64(DX)(DI*1), Y5
-	VPADDQ     Y5, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
-	VPADDQ     Y5, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VPADDQ     (DX)(R8*1), Y2, Y2
+	VPADDQ     32(DX)(R8*1), Y3, Y3
+	VPADDQ     64(DX)(R8*1), Y4, Y4
+	VMASKMOVPD 96(DX)(R8*1), Y1, Y6
+	VPADDQ     Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
 	VMOVUPD    Y4, 64(CX)
-	VMASKMOVPD Y0, Y1, 96(CX)
+	VMASKMOVPD Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -93183,8 +91621,18 @@ TEXT ·windowAnd64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -93193,24 +91641,28 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPD (DX)(R9*1), Y5
 	VPAND   Y5, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 32(DX)(R8*1), Y5
+	VMOVUPD 32(DX)(R9*1), Y5
 	VPAND   Y5, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 64(DX)(R8*1), Y5
+	VMOVUPD 64(DX)(R9*1), Y5
 	VPAND   Y5, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 96(DX)(R8*1), Y5
+	VMOVUPD 96(DX)(R9*1), Y5
 	VPAND   Y5, Y4, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -93222,130 +91674,149 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+12
-	JGT     rest4
-	CMPQ    AX, $+8
-	JGT     rest3
-	CMPQ    AX, $+4
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+12
+	JGT        rest4
+	CMPQ       AX, $+8
+	JGT        rest3
+	CMPQ       AX, $+4
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPD (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPD (DX)(DI*1), Y1, Y2
-	VPAND      Y2, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VPAND      Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPD Y0, Y1, (CX)
+	VMASKMOVPD Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+4, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+4, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPD    (CX), Y2
+	VMASKMOVPD 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y3
-	VPAND      Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
-	VPAND      Y3, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y4
+	VPAND      Y4, Y2, Y2
+	VMASKMOVPD 32(DX)(R8*1), Y1, Y4
+	VPAND      Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPD    Y2, (CX)
-	VMASKMOVPD Y0, Y1, 32(CX)
+	VMASKMOVPD Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMASKMOVPD 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y4
-	VPAND      Y4, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y4
-	VPAND      Y4, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
-	VPAND      Y4, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y5
+	VPAND      Y5, Y2, Y2
+	VMOVUPD    32(DX)(R8*1), Y5
+	VPAND      Y5, Y3, Y3
+	VMASKMOVPD 64(DX)(R8*1), Y1, Y5
+	VPAND      Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
-	VMASKMOVPD Y0, Y1, 64(CX)
+	VMASKMOVPD Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+12, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y4
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+12, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	VMOVUPD    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMOVUPD    64(CX), Y4
+	VMASKMOVPD 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y5
-	VPAND      Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y5
-	VPAND      Y5, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    64(DX)(DI*1), Y5
-	VPAND      Y5, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
-	VPAND      Y5, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y6
+	VPAND      Y6, Y2, Y2
+	VMOVUPD    32(DX)(R8*1), Y6
+	VPAND      Y6, Y3, Y3
+	VMOVUPD    64(DX)(R8*1), Y6
+	VPAND      Y6, Y4, Y4
+	VMASKMOVPD 96(DX)(R8*1), Y1, Y6
+	VPAND      Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
 	VMOVUPD    Y4, 64(CX)
-	VMASKMOVPD Y0, Y1, 96(CX)
+	VMASKMOVPD Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -93358,8 +91829,18 @@ TEXT ·windowOr64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -93368,24 +91849,28 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPD (DX)(R9*1), Y5
 	VPOR    Y5, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 32(DX)(R8*1), Y5
+	VMOVUPD 32(DX)(R9*1), Y5
 	VPOR    Y5, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 64(DX)(R8*1), Y5
+	VMOVUPD 64(DX)(R9*1), Y5
 	VPOR    Y5, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 96(DX)(R8*1), Y5
+	VMOVUPD 96(DX)(R9*1), Y5
 	VPOR    Y5, Y4, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -93397,130 +91882,149 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+12
-	JGT     rest4
-	CMPQ    AX, $+8
-	JGT     rest3
-	CMPQ    AX, $+4
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+12
+	JGT        rest4
+	CMPQ       AX, $+8
+	JGT        rest3
+	CMPQ       AX, $+4
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPD (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPD (DX)(DI*1), Y1, Y2
-	VPOR       Y2, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VPOR       Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPD Y0, Y1, (CX)
+	VMASKMOVPD Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+4, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+4, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPD    (CX), Y2
+	VMASKMOVPD 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y3
-	VPOR       Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
-	VPOR       Y3, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y4
+	VPOR       Y4, Y2, Y2
+	VMASKMOVPD 32(DX)(R8*1), Y1, Y4
+	VPOR       Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPD    Y2, (CX)
-	VMASKMOVPD Y0, Y1, 32(CX)
+	VMASKMOVPD Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMASKMOVPD 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y4
-	VPOR       Y4, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y4
-	VPOR       Y4, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
-	VPOR       Y4, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y5
+	VPOR       Y5, Y2, Y2
+	VMOVUPD    32(DX)(R8*1), Y5
+	VPOR       Y5, Y3, Y3
+	VMASKMOVPD 64(DX)(R8*1), Y1, Y5
+	VPOR       Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
-	VMASKMOVPD Y0, Y1, 64(CX)
+	VMASKMOVPD Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+12, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y4
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+12, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	VMOVUPD    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMOVUPD    64(CX), Y4
+	VMASKMOVPD 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y5
-	VPOR       Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y5
-	VPOR       Y5, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    64(DX)(DI*1), Y5
-	VPOR       Y5, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
-	VPOR       Y5, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y6
+	VPOR       Y6, Y2, Y2
+	VMOVUPD    32(DX)(R8*1), Y6
+	VPOR       Y6, Y3, Y3
+	VMOVUPD    64(DX)(R8*1), Y6
+	VPOR       Y6, Y4, Y4
+	VMASKMOVPD 96(DX)(R8*1), Y1, Y6
+	VPOR       Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
 	VMOVUPD    Y4, 64(CX)
-	VMASKMOVPD Y0, Y1, 96(CX)
+	VMASKMOVPD Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
@@ -93533,8 +92037,18 @@ TEXT ·windowXor64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+16
@@ -93543,24 +92057,28 @@ many:
 	VMOVUPD Y0, Y2
 	VMOVUPD Y0, Y3
 	VMOVUPD Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ    (BX)(DI*8), R8
-	VMOVUPD (DX)(R8*1), Y5
+	MOVQ    (BX)(R8*8), R9
+	VMOVUPD (DX)(R9*1), Y5
 	VPXOR   Y5, Y1, Y1
-	VMOVAPD Y1, Y1
-	VMOVUPD 32(DX)(R8*1), Y5
+	VMOVUPD 32(DX)(R9*1), Y5
 	VPXOR   Y5, Y2, Y2
-	VMOVAPD Y2, Y2
-	VMOVUPD 64(DX)(R8*1), Y5
+	VMOVUPD 64(DX)(R9*1), Y5
 	VPXOR   Y5, Y3, Y3
-	VMOVAPD Y3, Y3
-	VMOVUPD 96(DX)(R8*1), Y5
+	VMOVUPD 96(DX)(R9*1), Y5
 	VPXOR   Y5, Y4, Y4
-	VMOVAPD Y4, Y4
-	INCQ    DI
-	CMPQ    DI, SI
+	INCQ    R8
+	CMPQ    R8, SI
 	JLT     runs
 	VMOVUPD Y1, (CX)
 	VMOVUPD Y2, 32(CX)
@@ -93572,135 +92090,154 @@ runs:
 	JMP     many
 
 rest:
-	TESTQ   AX, AX
-	JLE     done
-	CMPQ    AX, $+12
-	JGT     rest4
-	CMPQ    AX, $+8
-	JGT     rest3
-	CMPQ    AX, $+4
-	JGT     rest2
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+12
+	JGT        rest4
+	CMPQ       AX, $+8
+	JGT        rest3
+	CMPQ       AX, $+4
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPD (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
 
 restOf1:
-	MOVQ       (BX)(AX*8), DI
-	VMASKMOVPD (DX)(DI*1), Y1, Y2
-	VPXOR      Y2, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VPXOR      Y3, Y2, Y2
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf1
-	VMASKMOVPD Y0, Y1, (CX)
+	VMASKMOVPD Y2, Y1, (CX)
 	JMP        done
 
 rest2:
-	SUBQ    $+4, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+4, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPD    (CX), Y2
+	VMASKMOVPD 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
 
 restOf2:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y3
-	VPXOR      Y3, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMASKMOVPD 32(DX)(DI*1), Y1, Y3
-	VPXOR      Y3, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y4
+	VPXOR      Y4, Y2, Y2
+	VMASKMOVPD 32(DX)(R8*1), Y1, Y4
+	VPXOR      Y4, Y3, Y3
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf2
 	VMOVUPD    Y2, (CX)
-	VMASKMOVPD Y0, Y1, 32(CX)
+	VMASKMOVPD Y3, Y1, 32(CX)
 	JMP        done
 
 rest3:
-	SUBQ    $+8, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMASKMOVPD 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
 
 restOf3:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y4
-	VPXOR      Y4, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y4
-	VPXOR      Y4, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMASKMOVPD 64(DX)(DI*1), Y1, Y4
-	VPXOR      Y4, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y5
+	VPXOR      Y5, Y2, Y2
+	VMOVUPD    32(DX)(R8*1), Y5
+	VPXOR      Y5, Y3, Y3
+	VMASKMOVPD 64(DX)(R8*1), Y1, Y5
+	VPXOR      Y5, Y4, Y4
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf3
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
-	VMASKMOVPD Y0, Y1, 64(CX)
+	VMASKMOVPD Y4, Y1, 64(CX)
 	JMP        done
 
 rest4:
-	SUBQ    $+12, AX
-	XORQ    R8, R8
-	MOVQ    $+4, DI
-	SUBQ    AX, DI
-	CMOVQLT R8, DI
-	LEAQ    tail_masks<>+0(SB), AX
-	VMOVUPD (AX)(DI*8), Y1
-	VMOVUPD Y0, Y2
-	VMOVUPD Y0, Y3
-	VMOVUPD Y0, Y4
-	VMOVUPD Y0, Y0
-	XORQ    AX, AX
+	SUBQ       $+12, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	VMOVUPD    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMOVUPD    64(CX), Y4
+	VMASKMOVPD 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
 
 restOf4:
-	MOVQ       (BX)(AX*8), DI
-	VMOVUPD    (DX)(DI*1), Y5
-	VPXOR      Y5, Y2, Y2
-	VMOVAPD    Y2, Y2
-	VMOVUPD    32(DX)(DI*1), Y5
-	VPXOR      Y5, Y3, Y3
-	VMOVAPD    Y3, Y3
-	VMOVUPD    64(DX)(DI*1), Y5
-	VPXOR      Y5, Y4, Y4
-	VMOVAPD    Y4, Y4
-	VMASKMOVPD 96(DX)(DI*1), Y1, Y5
-	VPXOR      Y5, Y0, Y0
-	VMOVAPD    Y0, Y0
+	MOVQ       (BX)(AX*8), R8
+	VMOVUPD    (DX)(R8*1), Y6
+	VPXOR      Y6, Y2, Y2
+	VMOVUPD    32(DX)(R8*1), Y6
+	VPXOR      Y6, Y3, Y3
+	VMOVUPD    64(DX)(R8*1), Y6
+	VPXOR      Y6, Y4, Y4
+	VMASKMOVPD 96(DX)(R8*1), Y1, Y6
+	VPXOR      Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
 	VMOVUPD    Y2, (CX)
 	VMOVUPD    Y3, 32(CX)
 	VMOVUPD    Y4, 64(CX)
-	VMASKMOVPD Y0, Y1, 96(CX)
+	VMASKMOVPD Y5, Y1, 96(CX)
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowAddBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowAddBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Y0
@@ -93708,8 +92245,18 @@ TEXT ·windowAddBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -93718,28 +92265,32 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VADDPS    Y5, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VPMOVZXWD 16(DX)(R8*1), Y5
+	VPMOVZXWD 16(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VADDPS    Y5, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VPMOVZXWD 32(DX)(R8*1), Y5
+	VPMOVZXWD 32(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VADDPS    Y5, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VPMOVZXWD 48(DX)(R8*1), Y5
+	VPMOVZXWD 48(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VADDPS    Y5, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -93754,16 +92305,20 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VADDPS    Y2, Y1, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRuns
 	VMOVUPS   Y1, (CX)
 	ADDQ      $+16, DX
@@ -93772,11 +92327,14 @@ restOfRuns:
 	JMP       rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMaximumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Y0
@@ -93784,8 +92342,18 @@ TEXT ·windowMaximumBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -93797,17 +92365,30 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+	VCMPPS  $0x03, Y2, Y1, Y5
+	VCMPPS  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
-	VPMOVZXWD 16(DX)(R8*1), Y6
+	VPMOVZXWD 16(DX)(R9*1), Y6
 	VPSLLD    $0x10, Y6, Y6
-	VPMOVZXWD 32(DX)(R8*1), Y7
+	VPMOVZXWD 32(DX)(R9*1), Y7
 	VPSLLD    $0x10, Y7, Y7
-	VPMOVZXWD 48(DX)(R8*1), Y8
+	VPMOVZXWD 48(DX)(R9*1), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VCMPPS    $0x03, Y6, Y5, Y9
 	VCMPPS    $0x03, Y8, Y7, Y10
@@ -93817,21 +92398,17 @@ runsUsual:
 	VMAXPS    Y5, Y1, Y9
 	VMAXPS    Y1, Y5, Y1
 	VPAND     Y1, Y9, Y1
-	VMOVAPS   Y1, Y1
 	VMAXPS    Y6, Y2, Y5
 	VMAXPS    Y2, Y6, Y2
 	VPAND     Y2, Y5, Y2
-	VMOVAPS   Y2, Y2
 	VMAXPS    Y7, Y3, Y5
 	VMAXPS    Y3, Y7, Y3
 	VPAND     Y3, Y5, Y3
-	VMOVAPS   Y3, Y3
 	VMAXPS    Y8, Y4, Y5
 	VMAXPS    Y4, Y8, Y4
 	VPAND     Y4, Y5, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runsUsual
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -93844,11 +92421,19 @@ runsNaN:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
@@ -93856,8 +92441,7 @@ runs:
 	VMAXPS    Y1, Y5, Y1
 	VPAND     Y1, Y8, Y1
 	VBLENDVPS Y6, Y7, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VPMOVZXWD 16(DX)(R8*1), Y5
+	VPMOVZXWD 16(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y2, Y6
 	VADDPS    Y5, Y2, Y7
@@ -93865,8 +92449,7 @@ runs:
 	VMAXPS    Y2, Y5, Y2
 	VPAND     Y2, Y8, Y2
 	VBLENDVPS Y6, Y7, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VPMOVZXWD 32(DX)(R8*1), Y5
+	VPMOVZXWD 32(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y3, Y6
 	VADDPS    Y5, Y3, Y7
@@ -93874,8 +92457,7 @@ runs:
 	VMAXPS    Y3, Y5, Y3
 	VPAND     Y3, Y8, Y3
 	VBLENDVPS Y6, Y7, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VPMOVZXWD 48(DX)(R8*1), Y5
+	VPMOVZXWD 48(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y4, Y6
 	VADDPS    Y5, Y4, Y7
@@ -93883,9 +92465,8 @@ runs:
 	VMAXPS    Y4, Y5, Y4
 	VPAND     Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -93905,11 +92486,19 @@ rest:
 	VPTEST  Y1, Y1
 	JNZ     restOfRunsNaN
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsUsualFirst
+	VMOVUPS (CX), Y1
+	VCMPPS  $0x03, Y1, Y1, Y2
+	VPTEST  Y2, Y2
+	JNZ     restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPTEST    Y3, Y3
@@ -93917,20 +92506,24 @@ restOfRunsUsual:
 	VMAXPS    Y2, Y1, Y3
 	VMAXPS    Y1, Y2, Y1
 	VPAND     Y1, Y3, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRunsUsual
 	VMOVUPS   Y1, (CX)
 	JMP       restOfRunsDone
 
 restOfRunsNaN:
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VCMPPS    $0x03, Y2, Y1, Y3
 	VADDPS    Y2, Y1, Y4
@@ -93938,9 +92531,8 @@ restOfRuns:
 	VMAXPS    Y1, Y2, Y1
 	VPAND     Y1, Y5, Y1
 	VBLENDVPS Y3, Y4, Y1, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRuns
 	VMOVUPS   Y1, (CX)
 
@@ -93951,11 +92543,14 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMinimumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·windowMinimumBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Y0
@@ -93963,8 +92558,18 @@ TEXT ·windowMinimumBf16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -93976,17 +92581,30 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+	VCMPPS  $0x03, Y2, Y1, Y5
+	VCMPPS  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
-	VPMOVZXWD 16(DX)(R8*1), Y6
+	VPMOVZXWD 16(DX)(R9*1), Y6
 	VPSLLD    $0x10, Y6, Y6
-	VPMOVZXWD 32(DX)(R8*1), Y7
+	VPMOVZXWD 32(DX)(R9*1), Y7
 	VPSLLD    $0x10, Y7, Y7
-	VPMOVZXWD 48(DX)(R8*1), Y8
+	VPMOVZXWD 48(DX)(R9*1), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VCMPPS    $0x03, Y6, Y5, Y9
 	VCMPPS    $0x03, Y8, Y7, Y10
@@ -93996,21 +92614,17 @@ runsUsual:
 	VMINPS    Y5, Y1, Y9
 	VMINPS    Y1, Y5, Y1
 	VPOR      Y1, Y9, Y1
-	VMOVAPS   Y1, Y1
 	VMINPS    Y6, Y2, Y5
 	VMINPS    Y2, Y6, Y2
 	VPOR      Y2, Y5, Y2
-	VMOVAPS   Y2, Y2
 	VMINPS    Y7, Y3, Y5
 	VMINPS    Y3, Y7, Y3
 	VPOR      Y3, Y5, Y3
-	VMOVAPS   Y3, Y3
 	VMINPS    Y8, Y4, Y5
 	VMINPS    Y4, Y8, Y4
 	VPOR      Y4, Y5, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runsUsual
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94023,11 +92637,19 @@ runsNaN:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
@@ -94035,8 +92657,7 @@ runs:
 	VMINPS    Y1, Y5, Y1
 	VPOR      Y1, Y8, Y1
 	VBLENDVPS Y6, Y7, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VPMOVZXWD 16(DX)(R8*1), Y5
+	VPMOVZXWD 16(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y2, Y6
 	VADDPS    Y5, Y2, Y7
@@ -94044,8 +92665,7 @@ runs:
 	VMINPS    Y2, Y5, Y2
 	VPOR      Y2, Y8, Y2
 	VBLENDVPS Y6, Y7, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VPMOVZXWD 32(DX)(R8*1), Y5
+	VPMOVZXWD 32(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y3, Y6
 	VADDPS    Y5, Y3, Y7
@@ -94053,8 +92673,7 @@ runs:
 	VMINPS    Y3, Y5, Y3
 	VPOR      Y3, Y8, Y3
 	VBLENDVPS Y6, Y7, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VPMOVZXWD 48(DX)(R8*1), Y5
+	VPMOVZXWD 48(DX)(R9*1), Y5
 	VPSLLD    $0x10, Y5, Y5
 	VCMPPS    $0x03, Y5, Y4, Y6
 	VADDPS    Y5, Y4, Y7
@@ -94062,9 +92681,8 @@ runs:
 	VMINPS    Y4, Y5, Y4
 	VPOR      Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94084,11 +92702,19 @@ rest:
 	VPTEST  Y1, Y1
 	JNZ     restOfRunsNaN
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsUsualFirst
+	VMOVUPS (CX), Y1
+	VCMPPS  $0x03, Y1, Y1, Y2
+	VPTEST  Y2, Y2
+	JNZ     restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPTEST    Y3, Y3
@@ -94096,20 +92722,24 @@ restOfRunsUsual:
 	VMINPS    Y2, Y1, Y3
 	VMINPS    Y1, Y2, Y1
 	VPOR      Y1, Y3, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRunsUsual
 	VMOVUPS   Y1, (CX)
 	JMP       restOfRunsDone
 
 restOfRunsNaN:
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VPMOVZXWD (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VCMPPS    $0x03, Y2, Y1, Y3
 	VADDPS    Y2, Y1, Y4
@@ -94117,9 +92747,8 @@ restOfRuns:
 	VMINPS    Y1, Y2, Y1
 	VPOR      Y1, Y5, Y1
 	VBLENDVPS Y3, Y4, Y1, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRuns
 	VMOVUPS   Y1, (CX)
 
@@ -94130,11 +92759,14 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowAddF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, CMOV, F16C
 TEXT ·windowAddF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Y0
@@ -94142,8 +92774,18 @@ TEXT ·windowAddF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -94152,24 +92794,28 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y5
 	VADDPS    Y5, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VCVTPH2PS 16(DX)(R8*1), Y5
+	VCVTPH2PS 16(DX)(R9*1), Y5
 	VADDPS    Y5, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VCVTPH2PS 32(DX)(R8*1), Y5
+	VCVTPH2PS 32(DX)(R9*1), Y5
 	VADDPS    Y5, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VCVTPH2PS 48(DX)(R8*1), Y5
+	VCVTPH2PS 48(DX)(R9*1), Y5
 	VADDPS    Y5, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94184,15 +92830,19 @@ rest:
 	TESTQ   AX, AX
 	JLE     done
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y2
 	VADDPS    Y2, Y1, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRuns
 	VMOVUPS   Y1, (CX)
 	ADDQ      $+16, DX
@@ -94201,11 +92851,14 @@ restOfRuns:
 	JMP       rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMaximumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, CMOV, F16C
 TEXT ·windowMaximumF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Y0
@@ -94213,8 +92866,18 @@ TEXT ·windowMaximumF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -94226,14 +92889,27 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+	VCMPPS  $0x03, Y2, Y1, Y5
+	VCMPPS  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y5
-	VCVTPH2PS 16(DX)(R8*1), Y6
-	VCVTPH2PS 32(DX)(R8*1), Y7
-	VCVTPH2PS 48(DX)(R8*1), Y8
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y5
+	VCVTPH2PS 16(DX)(R9*1), Y6
+	VCVTPH2PS 32(DX)(R9*1), Y7
+	VCVTPH2PS 48(DX)(R9*1), Y8
 	VCMPPS    $0x03, Y6, Y5, Y9
 	VCMPPS    $0x03, Y8, Y7, Y10
 	VPOR      Y10, Y9, Y9
@@ -94242,21 +92918,17 @@ runsUsual:
 	VMAXPS    Y5, Y1, Y9
 	VMAXPS    Y1, Y5, Y1
 	VPAND     Y1, Y9, Y1
-	VMOVAPS   Y1, Y1
 	VMAXPS    Y6, Y2, Y5
 	VMAXPS    Y2, Y6, Y2
 	VPAND     Y2, Y5, Y2
-	VMOVAPS   Y2, Y2
 	VMAXPS    Y7, Y3, Y5
 	VMAXPS    Y3, Y7, Y3
 	VPAND     Y3, Y5, Y3
-	VMOVAPS   Y3, Y3
 	VMAXPS    Y8, Y4, Y5
 	VMAXPS    Y4, Y8, Y4
 	VPAND     Y4, Y5, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runsUsual
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94269,44 +92941,48 @@ runsNaN:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
 	VMAXPS    Y5, Y1, Y8
 	VMAXPS    Y1, Y5, Y1
 	VPAND     Y1, Y8, Y1
 	VBLENDVPS Y6, Y7, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VCVTPH2PS 16(DX)(R8*1), Y5
+	VCVTPH2PS 16(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y2, Y6
 	VADDPS    Y5, Y2, Y7
 	VMAXPS    Y5, Y2, Y8
 	VMAXPS    Y2, Y5, Y2
 	VPAND     Y2, Y8, Y2
 	VBLENDVPS Y6, Y7, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VCVTPH2PS 32(DX)(R8*1), Y5
+	VCVTPH2PS 32(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y3, Y6
 	VADDPS    Y5, Y3, Y7
 	VMAXPS    Y5, Y3, Y8
 	VMAXPS    Y3, Y5, Y3
 	VPAND     Y3, Y8, Y3
 	VBLENDVPS Y6, Y7, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VCVTPH2PS 48(DX)(R8*1), Y5
+	VCVTPH2PS 48(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y4, Y6
 	VADDPS    Y5, Y4, Y7
 	VMAXPS    Y5, Y4, Y8
 	VMAXPS    Y4, Y5, Y4
 	VPAND     Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94326,40 +93002,51 @@ rest:
 	VPTEST  Y1, Y1
 	JNZ     restOfRunsNaN
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsUsualFirst
+	VMOVUPS (CX), Y1
+	VCMPPS  $0x03, Y1, Y1, Y2
+	VPTEST  Y2, Y2
+	JNZ     restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPTEST    Y3, Y3
 	JNZ       restOfRunsNaN
 	VMAXPS    Y2, Y1, Y3
 	VMAXPS    Y1, Y2, Y1
 	VPAND     Y1, Y3, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRunsUsual
 	VMOVUPS   Y1, (CX)
 	JMP       restOfRunsDone
 
 restOfRunsNaN:
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y2
 	VCMPPS    $0x03, Y2, Y1, Y3
 	VADDPS    Y2, Y1, Y4
 	VMAXPS    Y2, Y1, Y5
 	VMAXPS    Y1, Y2, Y1
 	VPAND     Y1, Y5, Y1
 	VBLENDVPS Y3, Y4, Y1, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRuns
 	VMOVUPS   Y1, (CX)
 
@@ -94370,11 +93057,14 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 
 // func windowMinimumF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, CMOV, F16C
 TEXT ·windowMinimumF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         c+32(FP), AX
 	VPBROADCASTD 8(AX), Y0
@@ -94382,8 +93072,18 @@ TEXT ·windowMinimumF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ         d+8(FP), CX
 	MOVQ         a+16(FP), DX
 	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         (SI), SI
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
 
 many:
 	CMPQ    AX, $+32
@@ -94395,14 +93095,27 @@ many:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsUsualFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+	VCMPPS  $0x03, Y2, Y1, Y5
+	VCMPPS  $0x03, Y4, Y3, Y6
+	VPOR    Y6, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     runsNaN
+
+runsUsualFirst:
+	XORQ R8, R8
 
 runsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y5
-	VCVTPH2PS 16(DX)(R8*1), Y6
-	VCVTPH2PS 32(DX)(R8*1), Y7
-	VCVTPH2PS 48(DX)(R8*1), Y8
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y5
+	VCVTPH2PS 16(DX)(R9*1), Y6
+	VCVTPH2PS 32(DX)(R9*1), Y7
+	VCVTPH2PS 48(DX)(R9*1), Y8
 	VCMPPS    $0x03, Y6, Y5, Y9
 	VCMPPS    $0x03, Y8, Y7, Y10
 	VPOR      Y10, Y9, Y9
@@ -94411,21 +93124,17 @@ runsUsual:
 	VMINPS    Y5, Y1, Y9
 	VMINPS    Y1, Y5, Y1
 	VPOR      Y1, Y9, Y1
-	VMOVAPS   Y1, Y1
 	VMINPS    Y6, Y2, Y5
 	VMINPS    Y2, Y6, Y2
 	VPOR      Y2, Y5, Y2
-	VMOVAPS   Y2, Y2
 	VMINPS    Y7, Y3, Y5
 	VMINPS    Y3, Y7, Y3
 	VPOR      Y3, Y5, Y3
-	VMOVAPS   Y3, Y3
 	VMINPS    Y8, Y4, Y5
 	VMINPS    Y4, Y8, Y4
 	VPOR      Y4, Y5, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runsUsual
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94438,44 +93147,48 @@ runsNaN:
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
 
 runs:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y5
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y1, Y6
 	VADDPS    Y5, Y1, Y7
 	VMINPS    Y5, Y1, Y8
 	VMINPS    Y1, Y5, Y1
 	VPOR      Y1, Y8, Y1
 	VBLENDVPS Y6, Y7, Y1, Y1
-	VMOVAPS   Y1, Y1
-	VCVTPH2PS 16(DX)(R8*1), Y5
+	VCVTPH2PS 16(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y2, Y6
 	VADDPS    Y5, Y2, Y7
 	VMINPS    Y5, Y2, Y8
 	VMINPS    Y2, Y5, Y2
 	VPOR      Y2, Y8, Y2
 	VBLENDVPS Y6, Y7, Y2, Y2
-	VMOVAPS   Y2, Y2
-	VCVTPH2PS 32(DX)(R8*1), Y5
+	VCVTPH2PS 32(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y3, Y6
 	VADDPS    Y5, Y3, Y7
 	VMINPS    Y5, Y3, Y8
 	VMINPS    Y3, Y5, Y3
 	VPOR      Y3, Y8, Y3
 	VBLENDVPS Y6, Y7, Y3, Y3
-	VMOVAPS   Y3, Y3
-	VCVTPH2PS 48(DX)(R8*1), Y5
+	VCVTPH2PS 48(DX)(R9*1), Y5
 	VCMPPS    $0x03, Y5, Y4, Y6
 	VADDPS    Y5, Y4, Y7
 	VMINPS    Y5, Y4, Y8
 	VMINPS    Y4, Y5, Y4
 	VPOR      Y4, Y8, Y4
 	VBLENDVPS Y6, Y7, Y4, Y4
-	VMOVAPS   Y4, Y4
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       runs
 	VMOVUPS   Y1, (CX)
 	VMOVUPS   Y2, 32(CX)
@@ -94495,40 +93208,51 @@ rest:
 	VPTEST  Y1, Y1
 	JNZ     restOfRunsNaN
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsUsualFirst
+	VMOVUPS (CX), Y1
+	VCMPPS  $0x03, Y1, Y1, Y2
+	VPTEST  Y2, Y2
+	JNZ     restOfRunsNaN
+
+restOfRunsUsualFirst:
+	XORQ R8, R8
 
 restOfRunsUsual:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPTEST    Y3, Y3
 	JNZ       restOfRunsNaN
 	VMINPS    Y2, Y1, Y3
 	VMINPS    Y1, Y2, Y1
 	VPOR      Y1, Y3, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRunsUsual
 	VMOVUPS   Y1, (CX)
 	JMP       restOfRunsDone
 
 restOfRunsNaN:
 	VMOVUPS Y0, Y1
-	XORQ    DI, DI
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
 
 restOfRuns:
-	MOVQ      (BX)(DI*8), R8
-	VCVTPH2PS (DX)(R8*1), Y2
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y2
 	VCMPPS    $0x03, Y2, Y1, Y3
 	VADDPS    Y2, Y1, Y4
 	VMINPS    Y2, Y1, Y5
 	VMINPS    Y1, Y2, Y1
 	VPOR      Y1, Y5, Y1
 	VBLENDVPS Y3, Y4, Y1, Y1
-	VMOVAPS   Y1, Y1
-	INCQ      DI
-	CMPQ      DI, SI
+	INCQ      R8
+	CMPQ      R8, SI
 	JLT       restOfRuns
 	VMOVUPS   Y1, (CX)
 
@@ -94539,6 +93263,9 @@ restOfRunsDone:
 	JMP  rest
 
 done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
 	VZEROUPPER
 	RET
 

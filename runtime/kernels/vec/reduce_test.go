@@ -152,11 +152,14 @@ func windowFold[T Number](t *testing.T, op, typ string, pair func(x, y T) T) {
 	for _, n := range lengths()[1:] {
 		x, d := sample[T](rng, 3*n+7), make([]T, n+1)
 		d[n] = 42
+		runs := []int{4, n, 2 * n}
+		for range n % 32 { // and more, which are folded in groups
+			runs = append(runs, rng.IntN(2*n+1))
+		}
 		head := struct {
 			count int64
 			first T
-		}{3, x[5]}
-		runs := []int{4, n, 2 * n}
+		}{int64(len(runs)), x[5]}
 		var offsets []int64
 		for _, r := range runs {
 			offsets = append(offsets, int64(r)*int64(unsafe.Sizeof(x[0])))

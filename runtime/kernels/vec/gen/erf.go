@@ -36,7 +36,9 @@ func (m *machine) erfDouble(x vector) vector {
 		numerator, denominator = p, q
 	}
 	y := m.div(numerator, denominator)
-	far := m.sub(one, m.div(m.exp(m.sub(y, m.add(square, m.constant(0.5625)))), a))
+	far := m.div(m.exp(m.sub(y, m.add(square, m.constant(0.5625)))), a)
+	one = m.copyOf(m.constant(1)) // again: AVX2 has no register to spare for it in exp
+	far = m.sub(one, far)
 	r := m.choose(m.compare(isLess, a, m.constant(errorRanges[2].from)), m.add(y, m.constant(erfNearOne)), far)
 	r = m.choose(m.compare(isLess, a, m.constant(errorRanges[1].from)), m.fma(a, y, a), r)
 	r = m.choose(m.compare(isLess, a, m.constant(erfIsOne)), r, one)

@@ -9,6 +9,8 @@ import (
 // folding is what joins two elements of a fold.
 type folding struct {
 	any func(m *machine, x, y vector) vector
+	// take puts what any makes in place of x, in one instruction, and y may be in memory; or it is nil.
+	take func(m *machine, x vector, y operand.Op)
 	// usual does the same in fewer instructions where neither is NaN, or is nil.
 	usual      func(m *machine, x, y vector) vector
 	isGreatest bool // of extremes

@@ -106,13 +106,18 @@ func signature() *gotypes.Signature {
 
 // argument loads an argument, all of which are words.
 func (m *machine) argument(name string) reg.Register {
+	r := m.GP64()
+	m.MOVQ(m.argumentAt(name), r)
+	return r
+}
+
+// argumentAt is where an argument is.
+func (m *machine) argumentAt(name string) operand.Mem {
 	at, err := m.Param(name).Resolve()
 	if err != nil {
 		panic(err)
 	}
-	r := m.GP64()
-	m.MOVQ(at.Addr, r)
-	return r
+	return at.Addr
 }
 
 // loop emits the main loop over several vectors, then one over single vectors, the last of which is cut off by a mask.

@@ -76,7 +76,7 @@ func reductions() (all []kernel) {
 const chainBytes = 256
 
 // sum adds.
-var sum = folding{any: func(m *machine, x, y vector) vector { return m.add(x, y) }}
+var sum = folding{any: func(m *machine, x, y vector) vector { return m.add(x, y) }, take: func(m *machine, x vector, y operand.Op) { m.float("VADD", y, x, x) }}
 
 // reduce folds elements of a form in memory.
 func (m *machine) reduce(in form, identity uint64, by folding) {
@@ -87,15 +87,14 @@ func (m *machine) reduce(in form, identity uint64, by folding) {
 // reduceRows folds rows that follow each other.
 func (m *machine) reduceRows(in form, identity uint64, by folding) {
 	n, row, d, last := m.argument("n"), m.argument("a"), m.argument("d"), m.argument("c")
-	first, bytes := m.vector(), m.GP64()
-	at := operand.Mem{Base: m.argument("b")}
-	if m.lane == 8 {
-		m.VMOVSD(at, first.AsX())
-	} else {
-		m.VMOVSS(at, first.AsX())
-	}
+	bytes := m.GP64()
 	m.MOVQ(n, bytes)
 	m.SHLQ(operand.U8(uint8(bits.TrailingZeros(uint(in.size)))), bytes)
+	if m.readsDirectly(in, by) {
+		m.rowPairs(n, row, d, last, bytes, identity, by)
+	}
+	first := m.vector()
+	m.op("VPBROADCAST"+m.integerSuffix(), operand.Mem{Base: m.argument("b")}, first)
 	begin := func() (count, x reg.Register) {
 		count, x = m.GP64(), m.GP64()
 		m.MOVQ(n, count)
@@ -112,6 +111,57 @@ func (m *machine) reduceRows(in form, identity uint64, by folding) {
 	})
 }
 
+// rowPairs folds two rows at a time, side by side, while there are two, if they are whole chunks: the processor reads ahead in both.
+func (m *machine) rowPairs(n, row, d, last, bytes reg.Register, identity uint64, by folding) {
+	chunk := chainBytes / m.lane
+	m.TESTQ(operand.I32(int32(chunk-1)), n)
+	m.JNZ(operand.LabelRef("single"))
+	end := m.GP64()
+	m.LEAQ(operand.Mem{Base: last, Disp: -m.lane}, end)
+	m.Label("pair")
+	m.CMPQ(d, end)
+	m.JG(operand.LabelRef("odd"))
+	var pair [2][]vector
+	for k := range pair {
+		for range chainBytes / m.width() {
+			pair[k] = append(pair[k], m.copyOf(m.pattern(identity)))
+		}
+	}
+	left := m.GP64()
+	m.MOVQ(n, left)
+	m.Label("both")
+	for k, chains := range pair {
+		for i, c := range chains {
+			at := operand.Mem{Base: row, Disp: i * m.width()}
+			if k == 1 {
+				at.Index, at.Scale = bytes, 1
+			}
+			by.take(m, c, at)
+		}
+	}
+	m.ADDQ(operand.I32(chainBytes), row)
+	m.SUBQ(operand.I32(int32(chunk)), left)
+	m.JNZ(operand.LabelRef("both"))
+	m.ADDQ(bytes, row)
+	for k, chains := range pair {
+		for half := len(chains) / 2; half > 0; half /= 2 {
+			for i := range half {
+				by.take(m, chains[i], chains[half+i].VecVirtual)
+			}
+		}
+		v := m.joinLanes(chains[0], m.lanes(), by.any)
+		first := m.vector()
+		m.op("VPBROADCAST"+m.integerSuffix(), operand.Mem{Base: m.argument("b")}, first)
+		m.storeFirst(by.any(m, first, v), operand.Mem{Base: d, Disp: k * m.lane})
+	}
+	m.ADDQ(operand.I32(int32(2*m.lane)), d)
+	m.JMP(operand.LabelRef("pair"))
+	m.Label("odd")
+	m.CMPQ(d, last)
+	m.JG(operand.LabelRef("done"))
+	m.Label("single")
+}
+
 // reduceRow folds a row, which begin puts into registers, and hands what is then in the first lane to end. Where some elements are NaN, it begins again with
 // what serves them, too.
 func (m *machine) reduceRow(in form, identity uint64, by folding, begin func() (n, x reg.Register), end func(v vector)) {
@@ -120,31 +170,48 @@ func (m *machine) reduceRow(in form, identity uint64, by folding, begin func() (
 		if in.codes != nil {
 			end(m.extremeOfCodes(n, x, *in.codes, by.isGreatest, "nan"))
 		} else {
-			end(m.reduceChains(n, x, in, identity, by.usual, "usual_", "nan"))
+			end(m.reduceChains(n, x, in, identity, folding{any: by.usual}, "usual_", "nan"))
 		}
 		m.JMP(operand.LabelRef("done"))
 		m.Label("nan")
 	}
 	n, x := begin()
-	end(m.reduceChains(n, x, in, identity, by.any, "", ""))
+	end(m.reduceChains(n, x, in, identity, by, "", ""))
 	m.Label("done")
 }
 
-// reduceChains folds by body, with labels of its own. It jumps to a label when it comes to NaN, if that is not empty.
-func (m *machine) reduceChains(n, x reg.Register, in form, identity uint64, body func(m *machine, x, y vector) vector, labels, nan string) vector {
+// readsDirectly reports whether a fold takes elements of a form from memory without loading them first: what is under way in the processor reaches further then. Loops for AVX-512 do
+// not: it has not been measured there.
+func (m *machine) readsDirectly(in form, by folding) bool {
+	return !m.wide && by.take != nil && in.load == nil && !in.apart
+}
+
+// reduceChains folds by one way of folding, with labels of its own. It jumps to a label when it comes to NaN, if that is not empty.
+func (m *machine) reduceChains(n, x reg.Register, in form, identity uint64, by folding, labels, nan string) vector {
+	body := by.any
 	chains := make([]vector, chainBytes/m.width())
 	for i := range chains {
 		chains[i] = m.copyOf(m.pattern(identity))
 	}
 	// set replaces a chain, keeping its register, as the loop comes back to it.
 	set := func(i int, to vector) { m.float("VMOVA", to, chains[i]) }
-	all, ahead := operand.I32(int32(chainBytes/m.lane)), m.ahead()
+	all, ask := operand.I32(int32(chainBytes/m.lane)), func() {}
+	if m.wide { // processors without AVX-512 read a stream ahead as well without being asked: Zen 3 does
+		ahead := m.ahead()
+		ask = func() { m.askAhead(x, ahead, chainBytes/m.lane*in.size) }
+	}
 	m.CMPQ(n, all)
 	m.JLT(operand.LabelRef(labels + "rest"))
 	m.Label(labels + "many")
-	m.askAhead(x, ahead, chainBytes/m.lane*in.size)
+	ask()
 	const together = 2 // vectors that are looked through for NaN
 	for i := 0; i < len(chains); i += together {
+		if m.readsDirectly(in, by) {
+			for j := i; j < i+together; j++ {
+				by.take(m, chains[j], operand.Mem{Base: x, Disp: j * m.width()})
+			}
+			continue
+		}
 		read := m.next(in, operand.Mem{Base: x, Disp: i * m.lanes() * in.size})
 		if len(read) < together {
 			read = append(read, m.next(in, operand.Mem{Base: x, Disp: (i + 1) * m.lanes() * in.size})...)
