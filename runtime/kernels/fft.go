@@ -180,6 +180,14 @@ type lineTransform[T fourier.Float] interface {
 
 type fftBuffers[T fourier.Float] struct{ a, b []T }
 
+// other is the buffer that y is not.
+func (w *fftBuffers[T]) other(y []T) []T {
+	if &y[0] == &w.a[0] {
+		return w.b
+	}
+	return w.a
+}
+
 // plan takes scratch memory if it needs some.
 func (st *fftStage[T]) plan(scratch *scratchPlan) bool {
 	if st.n < 1 {
