@@ -44,6 +44,11 @@ func (c *columnStrip[T]) run(st *fftStage[T], w *fftBuffers[T], dst, src []T, g 
 	n := min(st.lanes*c.vectors, st.inner-first)
 	vectors := (n-1)/st.lanes + 1 // the last strip may be narrower
 	at, row, step := 2*(g/st.within*st.n*st.inner+first), 2*vectors*st.lanes, 2*st.inner
+	if c.columns != nil && 2*n == row {
+		y := c.columns.TransformFrom(src[at:], step, w.a, w.b, vectors)
+		c.columns.Put(dst[at:], step, y, vectors, st.inverse)
+		return
+	}
 	for i := range st.n {
 		copy(w.a[i*row:][:2*n], src[at+i*step:])
 	}
