@@ -40,8 +40,11 @@ func (st *fftStage[T]) isLong(lanes int) bool {
 
 // planLong reports false if the length has no two factors that have plans.
 func (st *fftStage[T]) planLong(scratch *scratchPlan) bool {
-	rows := 0
-	for d := int(math.Sqrt(float64(st.n))); d >= 4 && rows == 0; d-- {
+	rows, least := 0, 4
+	if 2*st.lines <= fourier.Lanes[T]() { // two or three rows fill vectors better than the lines do
+		least = 2
+	}
+	for d := int(math.Sqrt(float64(st.n))); d >= least && rows == 0; d-- {
 		if st.n%d == 0 {
 			rows = d
 		}
