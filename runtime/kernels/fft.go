@@ -161,7 +161,7 @@ type fftStage[T fourier.Float] struct {
 	lines       int
 
 	transform      lineTransform[T]
-	backwards      *fourier.Plan[T] // the transform, if it is a plan: what brings an inverse transform into order
+	backwards      *fourier.Plan[T] // what brings an inverse transform into order, if the transform itself does not
 	halved         bool             // neighbours of a real line are one complex number
 	lanes          int
 	strip          columnStrip[T]
@@ -171,7 +171,7 @@ type fftStage[T fourier.Float] struct {
 	long           *longTransform[T] // if lines are matrices
 }
 
-// lineTransform is a [fourier.Plan] or a [fourier.Real].
+// lineTransform is a [fourier.Plan], a [fourier.Real] or a [fourier.InverseReal].
 type lineTransform[T fourier.Float] interface {
 	Lanes() int
 	Len() int
@@ -179,6 +179,14 @@ type lineTransform[T fourier.Float] interface {
 }
 
 type fftBuffers[T fourier.Float] struct{ a, b []T }
+
+// other is the buffer that y is not.
+func (w *fftBuffers[T]) other(y []T) []T {
+	if &y[0] == &w.a[0] {
+		return w.b
+	}
+	return w.a
+}
 
 // plan takes scratch memory if it needs some.
 func (st *fftStage[T]) plan(scratch *scratchPlan) bool {
@@ -192,6 +200,8 @@ func (st *fftStage[T]) plan(scratch *scratchPlan) bool {
 		return false
 	}
 	if r, ok := fourier.NewReal[T](st.n); ok && st.load == fftReal {
+		st.transform, st.halved = r, true
+	} else if r, ok := fourier.NewInverseReal[T](st.n); ok && st.store == fftReal {
 		st.transform, st.halved = r, true
 	} else if p, ok := fourier.NewPlan[T](st.n); ok {
 		st.transform, st.backwards = p, p
@@ -227,7 +237,7 @@ func (st *fftStage[T]) run(f *runtime.TensorFrame, lo, hi int) {
 		n := min(st.lanes, st.lines-first)
 		st.loadLines(w.a, src, first, n)
 		y := st.transform.Transform(w.a, w.b)
-		if st.inverse {
+		if st.inverse && st.backwards != nil {
 			st.backwards.Backwards(y, 1)
 		}
 		st.storeLines(dst, y, first, n)
@@ -261,7 +271,7 @@ func (st *fftStage[T]) loadLines(a, src []T, first, n int) {
 				a[step*(st.n/2)+2*j+1] = 0
 			}
 		}
-		for i := length; i < st.n; i++ {
+		for i := length; i < st.n && !st.halved; i++ {
 			to, from := a[step*i:][:2*n], a[step*(st.n-i):][:2*n]
 			for j := 0; j < len(to); j += 2 {
 				to[j], to[j+1] = from[j], -from[j+1]
@@ -273,7 +283,11 @@ func (st *fftStage[T]) loadLines(a, src []T, first, n int) {
 // storeLines is the way back.
 func (st *fftStage[T]) storeLines(dst, y []T, first, n int) {
 	length, step := st.store.numbers(st.n), 2*st.lanes
-	if st.store != fftReal {
+	switch {
+	case st.store == fftReal && st.halved:
+		sideBySide(dst[first*length:], y, length/2, n, length/2, st.lanes)
+		return
+	case st.store != fftReal:
 		sideBySide(dst[2*first*length:], y, length, n, length, st.lanes)
 		return
 	}

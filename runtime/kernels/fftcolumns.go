@@ -22,14 +22,20 @@ const (
 
 func (c *columnStrip[T]) plan(st *fftStage[T]) {
 	c.vectors = 1
-	plan, ok := st.transform.(*fourier.Plan[T])
-	if !ok || !plan.HasStrips() {
-		return
+	if plan, ok := st.transform.(*fourier.Plan[T]); ok && plan.HasStrips() {
+		c.columns, c.vectors = plan, st.vectorsAcross(plan, st.inner)
+	}
+}
+
+// vectorsAcross is how many vectors of so many lines that lie across memory should lie side by side.
+func (st *fftStage[T]) vectorsAcross(plan *fourier.Plan[T], lines int) int {
+	if !plan.HasStrips() {
+		return 1
 	}
 	var x T
 	vector := 2 * st.lanes * int(unsafe.Sizeof(x))
-	run := max(lineBytes, min(stripBytes, stripBuffers/(2*st.n)))
-	c.columns, c.vectors = plan, max(1, min(run/vector, (st.inner-1)/st.lanes+1))
+	run := max(lineBytes, min(stripBytes, stripBuffers/(2*plan.Elements())))
+	return max(1, min(run/vector, groupsOf(lines, st.lanes)))
 }
 
 // run transforms the lines of group g.
@@ -38,6 +44,11 @@ func (c *columnStrip[T]) run(st *fftStage[T], w *fftBuffers[T], dst, src []T, g 
 	n := min(st.lanes*c.vectors, st.inner-first)
 	vectors := (n-1)/st.lanes + 1 // the last strip may be narrower
 	at, row, step := 2*(g/st.within*st.n*st.inner+first), 2*vectors*st.lanes, 2*st.inner
+	if c.columns != nil && 2*n == row {
+		y := c.columns.TransformFrom(src[at:], step, w.a, w.b, vectors)
+		c.columns.Put(dst[at:], step, y, vectors, st.inverse)
+		return
+	}
 	for i := range st.n {
 		copy(w.a[i*row:][:2*n], src[at+i*step:])
 	}

@@ -5,10 +5,8 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/fourier"
-	"github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // A line is transformed as a matrix if it is too long for its buffers to stay in a cache, or if there are not enough lines to fill vectors. Line element j =
@@ -27,9 +25,10 @@ type longTransform[T fourier.Float] struct {
 	st             *fftStage[T]
 	rows, cols     int
 	columns, lines *fourier.Plan[T] // of rows elements, and of cols
+	across, down   int              // vectors of columns, and of rows, that lie side by side in buffers
 	middle         section          // the matrices between the steps
+	stride         int              // of their rows, in numbers
 	roots          func() []T       // group of columns by group, as they lie in buffers
-	multiply       vec.Loop
 	first, second  *parallelLoop
 	buffers        sync.Pool
 }
@@ -41,8 +40,11 @@ func (st *fftStage[T]) isLong(lanes int) bool {
 
 // planLong reports false if the length has no two factors that have plans.
 func (st *fftStage[T]) planLong(scratch *scratchPlan) bool {
-	rows := 0
-	for d := int(math.Sqrt(float64(st.n))); d >= 4 && rows == 0; d-- {
+	rows, least := 0, 4
+	if 2*st.lines <= fourier.Lanes[T]() { // two or three rows fill vectors better than the lines do
+		least = 2
+	}
+	for d := int(math.Sqrt(float64(st.n))); d >= least && rows == 0; d-- {
 		if st.n%d == 0 {
 			rows = d
 		}
@@ -60,14 +62,12 @@ func (st *fftStage[T]) planLong(scratch *scratchPlan) bool {
 	}
 	st.lanes = l.columns.Lanes()
 	var x T
-	t, size := hlo.C64, int64(unsafe.Sizeof(x))
-	if size == 8 {
-		t = hlo.C128
-	}
-	l.multiply = vec.Find(vec.Of(hlo.OpMultiply, t), multiplyNumbers[T])
-	l.middle = scratch.take(int64(st.lines) * int64(st.n) * 2 * size)
+	size := int64(unsafe.Sizeof(x))
+	l.across, l.down = st.vectorsAcross(l.columns, l.cols), st.vectorsAcross(l.lines, l.rows)
+	l.stride = l.cols + lineBytes/int(2*size) // not a power of two: rows would share their places in the cache
+	l.middle = scratch.take(int64(st.lines) * int64(l.rows) * int64(l.stride) * 2 * size)
 	l.roots = sync.OnceValue(l.makeRoots)
-	n := max(l.columns.Len(), l.lines.Len())
+	n := max(l.across*l.columns.Len(), l.down*l.lines.Len())
 	l.buffers.New = func() any {
 		return &fftBuffers[T]{elems[T](runtime.AlignedBytes(int64(n) * size)), elems[T](runtime.AlignedBytes(int64(n) * size))}
 	}
@@ -77,31 +77,42 @@ func (st *fftStage[T]) planLong(scratch *scratchPlan) bool {
 }
 
 func (l *longTransform[T]) run(f *runtime.TensorFrame) {
-	lanes := l.st.lanes
-	l.first.run(f, l.st.lines*groupsOf(l.cols, lanes), 1+(1<<13)/(l.rows*lanes))
-	l.second.run(f, l.st.lines*groupsOf(l.rows, lanes), 1+(1<<13)/(l.cols*lanes))
+	first, second := l.st.lanes*l.across, l.st.lanes*l.down
+	l.first.run(f, l.st.lines*groupsOf(l.cols, first), 1+(1<<13)/(l.rows*first))
+	l.second.run(f, l.st.lines*groupsOf(l.rows, second), 1+(1<<13)/(l.cols*second))
 }
 
 func groupsOf(n, lanes int) int { return (n-1)/lanes + 1 }
 
 func (l *longTransform[T]) transformColumns(f *runtime.TensorFrame, lo, hi int) {
 	w := l.buffers.Get().(*fftBuffers[T])
-	st, groups, size := l.st, groupsOf(l.cols, l.st.lanes), l.columns.Len()
+	st, group := l.st, l.st.lanes*l.across
+	groups := groupsOf(l.cols, group)
 	src, middle, roots := elems[T](st.from.of(f)), elems[T](l.middle.of(f)), l.roots()
-	matrix := 2 * st.lanes * l.rows
 	for g := lo; g < hi; g++ {
-		line, c := g/groups, g%groups*st.lanes
-		n := min(st.lanes, l.cols-c)
+		line, c := g/groups, g%groups*group
+		n := min(group, l.cols-c)
+		vectors := groupsOf(n, st.lanes) // the last group may be narrower
+		row := 2 * vectors * st.lanes
 		from := src[line*st.unit(st.load):]
-		for r := range l.rows {
-			st.loadRun(w.a[2*r*st.lanes:][:2*n], from, r*l.cols+c)
+		var y []T
+		if st.load == fftWhole && 2*n == row {
+			y = l.columns.TransformFrom(from[2*c:], 2*l.cols, w.a, w.b, vectors)
+		} else {
+			for r := range l.rows {
+				st.loadRun(w.a[r*row:][:2*n], from, r*l.cols+c)
+			}
+			y = l.columns.TransformFrom(w.a, row, w.a, w.b, vectors)
 		}
-		y := l.columns.Transform(w.a[:size], w.b[:size])
-		p := unsafe.Pointer(unsafe.SliceData(y))
-		l.multiply(matrix, p, p, unsafe.Pointer(&roots[g%groups*matrix]), nil)
-		to := middle[2*(line*st.n+c):]
+		to, by := middle[2*(line*l.rows*l.stride+c):], roots[2*c*l.rows:]
+		if 2*n == row {
+			l.columns.PutMultiplied(to, 2*l.stride, y, vectors, st.inverse, by)
+			continue
+		}
+		z := w.other(y)
+		l.columns.PutMultiplied(z, row, y, vectors, st.inverse, by)
 		for r := range l.rows {
-			copyNumbers(to[2*r*l.cols:][:2*n], y[2*r*st.lanes:])
+			copy(to[2*r*l.stride:][:2*n], z[r*row:])
 		}
 	}
 	l.buffers.Put(w)
@@ -109,16 +120,25 @@ func (l *longTransform[T]) transformColumns(f *runtime.TensorFrame, lo, hi int) 
 
 func (l *longTransform[T]) transformRows(f *runtime.TensorFrame, lo, hi int) {
 	w := l.buffers.Get().(*fftBuffers[T])
-	st, groups, size := l.st, groupsOf(l.rows, l.st.lanes), l.lines.Len()
+	st, group := l.st, l.st.lanes*l.down
+	groups := groupsOf(l.rows, group)
 	dst, middle := elems[T](st.to.of(f)), elems[T](l.middle.of(f))
 	for g := lo; g < hi; g++ {
-		line, r := g/groups, g%groups*st.lanes
-		n := min(st.lanes, l.rows-r)
-		sideBySide(w.a, middle[2*(line*st.n+r*l.cols):], n, l.cols, st.lanes, l.cols)
-		y := l.lines.Transform(w.a[:size], w.b[:size])
+		line, r := g/groups, g%groups*group
+		n := min(group, l.rows-r)
+		vectors := groupsOf(n, st.lanes)
+		row := 2 * vectors * st.lanes
+		sideBySide(w.a, middle[2*(line*l.rows+r)*l.stride:], n, l.cols, row/2, l.stride)
+		y := l.lines.TransformStrip(w.a, w.b, vectors)
 		to := dst[line*st.unit(st.store):]
+		if st.store == fftWhole && 2*n == row {
+			l.lines.Put(to[2*r:], 2*l.rows, y, vectors, st.inverse)
+			continue
+		}
+		z := w.other(y)
+		l.lines.Put(z, row, y, vectors, st.inverse)
 		for k := range l.cols {
-			st.storeRun(to, y[2*k*st.lanes:][:2*n], k*l.rows+r)
+			st.storeRun(to, z[k*row:][:2*n], k*l.rows+r)
 		}
 	}
 	l.buffers.Put(w)
@@ -132,29 +152,24 @@ func (st *fftStage[T]) unit(form fftForm) int {
 	return 2 * form.numbers(st.n)
 }
 
-// loadRun reads elements of a line from element j on. For the inverse transform real and imaginary parts change places, here and in storeRun.
+// loadRun reads elements of a line from element j on.
 func (st *fftStage[T]) loadRun(a, line []T, j int) {
-	switch {
-	case st.load == fftWhole && !st.inverse:
-		copyNumbers(a, line[2*j:])
-	case st.load == fftWhole:
-		line = line[2*j:][:len(a)]
-		for i := 0; i+1 < len(a); i += 2 {
-			a[i], a[i+1] = line[i+1], line[i]
-		}
-	case st.load == fftReal:
+	switch st.load {
+	case fftWhole:
+		copy(a, line[2*j:])
+	case fftReal:
 		for i, x := range line[j:][:len(a)/2] {
 			a[2*i], a[2*i+1] = x, 0
 		}
-	default: // half of a line with conjugate symmetry, which is only transformed back
+	case fftHalf: // of a line with conjugate symmetry
 		for i := 0; i < len(a); i += 2 {
 			k, sign := j+i/2, T(1)
 			if 2*k > st.n {
 				k, sign = st.n-k, -1
 			}
-			a[i], a[i+1] = line[2*k+1]*sign, line[2*k]
+			a[i], a[i+1] = line[2*k], line[2*k+1]*sign
 			if k == 0 || 2*k == st.n {
-				a[i] = 0 // what must be real is made so
+				a[i+1] = 0 // what must be real is made so
 			}
 		}
 	}
@@ -162,73 +177,50 @@ func (st *fftStage[T]) loadRun(a, line []T, j int) {
 
 // storeRun writes results of a line from element k on.
 func (st *fftStage[T]) storeRun(line, y []T, k int) {
-	scale := 1 / T(st.n)
-	switch {
-	case st.store == fftReal:
+	switch st.store {
+	case fftWhole:
+		copy(line[2*k:][:len(y)], y)
+	case fftReal:
 		for i := range line[k:][:len(y)/2] {
-			line[k+i] = y[2*i+1] * scale
+			line[k+i] = y[2*i]
 		}
-	case st.inverse:
-		line = line[2*k:][:len(y)]
-		for i := 0; i+1 < len(y); i += 2 {
-			line[i], line[i+1] = y[i+1]*scale, y[i]*scale
-		}
-	case st.store == fftWhole:
-		copyNumbers(line[2*k:][:len(y)], y)
-	default:
+	case fftHalf:
 		if n := st.store.numbers(st.n); k < n {
 			copy(line[2*k:2*n], y)
 		}
 	}
 }
 
-// copyNumbers is copy for runs that are mostly a vector long.
-func copyNumbers[T fourier.Float](dst, src []T) {
-	switch len(dst) {
-	case 16:
-		*(*[16]T)(dst) = *(*[16]T)(src)
-	case 8:
-		*(*[8]T)(dst) = *(*[8]T)(src)
-	default:
-		copy(dst, src)
-	}
-}
-
-// makeRoots computes the roots by which columns are multiplied, as products of one of about √n roots and one of as many.
+// makeRoots computes the roots by which columns are multiplied, as products of one of about √n roots and one of as many. Those of the inverse transform are divided by
+// how many elements a column has.
 func (l *longTransform[T]) makeRoots() []T {
-	n, lanes := l.st.n, l.st.lanes
+	n, group := l.st.n, l.st.lanes*l.across
+	sign, scale := -1.0, 1.0
+	if l.st.inverse {
+		sign, scale = 1, 1/float64(l.rows)
+	}
 	fine := int(math.Sqrt(float64(n))) + 1
 	low, high := make([]complex128, fine), make([]complex128, n/fine+1)
 	root := func(k int) complex128 {
-		s, c := math.Sincos(-2 * math.Pi * float64(k) / float64(n))
+		s, c := math.Sincos(sign * 2 * math.Pi * float64(k) / float64(n))
 		return complex(c, s)
 	}
 	for i := range low {
-		low[i] = root(i)
+		low[i] = root(i) * complex(scale, 0)
 	}
 	for i := range high {
 		high[i] = root(i * fine)
 	}
-	roots := make([]T, groupsOf(l.cols, lanes)*2*lanes*l.rows)
-	at := 0
-	for c := 0; c < l.cols; c += lanes {
+	lines := groupsOf(l.cols, l.st.lanes) * l.st.lanes
+	roots := make([]T, 0, 2*lines*l.rows)
+	for c := 0; c < lines; c += group {
 		for r := range l.rows {
-			for j := range lanes {
-				k := r * (c + j) % n
+			for j := c; j < min(c+group, lines); j++ {
+				k := r * j % n
 				z := high[k/fine] * low[k%fine]
-				roots[at], roots[at+1] = T(real(z)), T(imag(z))
-				at += 2
+				roots = append(roots, T(real(z)), T(imag(z)))
 			}
 		}
 	}
 	return roots
-}
-
-// multiplyNumbers multiplies complex numbers; n counts their parts.
-func multiplyNumbers[T fourier.Float](n int, d, a, b, _ unsafe.Pointer) {
-	z, x, y := unsafe.Slice((*T)(d), n), unsafe.Slice((*T)(a), n), unsafe.Slice((*T)(b), n)
-	for i := 0; i+1 < n; i += 2 {
-		re, im := x[i]*y[i]-x[i+1]*y[i+1], x[i]*y[i+1]+x[i+1]*y[i]
-		z[i], z[i+1] = re, im
-	}
 }

@@ -8,6 +8,7 @@
 //	matrix.go    Matrix: views
 //	update.go    updater: C -= A·B
 //	triangle.go  Triangle: a lower triangle packed once, for many right sides
+//	block_*.go   its blocks, which gen writes in assembly
 //	substitute.go few right sides, with the triangle where it is
 //	cholesky.go  Cholesky
 //	lu.go        LU, with partial pivoting

@@ -131,11 +131,12 @@ func (m *Matrix[T]) get(i, j int) T {
 func (m *Matrix[T]) offsets(rows, cols int, room []int) (gemm.Matrix, []int) {
 	room = grown(room, rows+cols)
 	r, c := room[:rows], room[rows:][:cols]
+	least := min(0, (cols-1)*m.Col) // offsets within a row are not negative
 	for i := range r {
-		r[i] = m.At + i*m.Row
+		r[i] = m.At + i*m.Row + least
 	}
 	for j := range c {
-		c[j] = j * m.Col
+		c[j] = j*m.Col - least
 	}
 	return gemm.NewMatrix(r, c), room
 }

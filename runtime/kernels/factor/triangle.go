@@ -22,12 +22,20 @@ type Triangle[T Number] struct {
 	diag    []T // each as often as right sides are solved together
 	offsets []int
 	divide  func(x, y []T) // element by element
+	solver  blockSolver[T]
+}
+
+// blockSolver is how a whole block of unknowns is solved for a panel of right sides, with below and diag as a [Triangle] keeps them. Its loops may be nil.
+type blockSolver[T Number] struct {
+	divided func(below, diag, x []T)
+	unit    func(below, x []T) // of a diagonal that is 1
 }
 
 // Pack reads the lower triangle of a[n,n]; with unit, the diagonal is taken to be 1 and not read. It may be used again for another matrix.
 func (t *Triangle[T]) Pack(a Matrix[T], n int, unit bool) {
 	if t.kernel.Run == nil {
 		t.kernel, t.divide = gemm.For[T](), divider[T]()
+		t.solver = blockSolverFor[T](t.kernel.MR, t.kernel.NR)
 	}
 	t.n, t.unit = n, unit
 	mr := t.kernel.MR
@@ -99,16 +107,7 @@ func (t *Triangle[T]) Solve(x Matrix[T], cols int, room []T) []T {
 			t.kernel.Run(1, i, t.panels[at:][:i*mr], p, p[i*nr:], nr, true, gemm.Ahead[T]{From: p})
 			at += i * mr
 		}
-		block := t.below[i*mr:]
-		for r := range min(mr, t.n-i) {
-			row := p[(i+r)*nr:][:nr]
-			if !t.unit {
-				t.divide(row, t.diag[(i+r)*nr:][:nr])
-			}
-			if r+1 < min(mr, t.n-i) {
-				t.kernel.Run(1, 1, block[r*mr:][:mr], row, p[i*nr:], nr, true, gemm.Ahead[T]{From: row})
-			}
-		}
+		t.solveBlock(p, i, min(mr, t.n-i))
 	}
 	if x.Row == 1 && cols > 1 {
 		transpose(x.Data[x.At:], p, t.n, cols, x.Col, nr)
@@ -118,6 +117,29 @@ func (t *Triangle[T]) Solve(x Matrix[T], cols int, room []T) []T {
 		x.SetRow(i, p[i*nr:][:cols])
 	}
 	return room
+}
+
+// solveBlock solves rows i to i+rows of the right sides p, when what is left of the diagonal block has been subtracted from them.
+func (t *Triangle[T]) solveBlock(p []T, i, rows int) {
+	mr, nr := t.kernel.MR, t.kernel.NR
+	block := t.below[i*mr:]
+	switch {
+	case rows == mr && t.unit && t.solver.unit != nil:
+		t.solver.unit(block, p[i*nr:])
+		return
+	case rows == mr && !t.unit && t.solver.divided != nil:
+		t.solver.divided(block, t.diag[i*nr:], p[i*nr:])
+		return
+	}
+	for r := range rows {
+		row := p[(i+r)*nr:][:nr]
+		if !t.unit {
+			t.divide(row, t.diag[(i+r)*nr:][:nr])
+		}
+		if r+1 < rows {
+			t.kernel.Run(1, 1, block[r*mr:][:mr], row, p[i*nr:], nr, true, gemm.Ahead[T]{From: row})
+		}
+	}
 }
 
 // SolveAll solves any number of right sides.

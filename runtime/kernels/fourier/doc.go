@@ -6,6 +6,7 @@
 //
 //	file       what
 //	plan.go    Plan: factors, roots of unity, passes
+//	put.go     the way of results to where they belong
 //	real.go    lines of real numbers
 //	chirp.go   lengths with large prime factors
 //	pass.go    a pass of any radix in Go

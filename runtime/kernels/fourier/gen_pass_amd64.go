@@ -7,22 +7,22 @@ package fourier
 // pass2f32x256 is a pass of radix 2 on vectors of 256 bits of float32.
 //
 //go:noescape
-func pass2f32x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass2f32x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // pass3f32x256 is a pass of radix 3 on vectors of 256 bits of float32.
 //
 //go:noescape
-func pass3f32x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass3f32x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // pass4f32x256 is a pass of radix 4 on vectors of 256 bits of float32.
 //
 //go:noescape
-func pass4f32x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass4f32x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // pass5f32x256 is a pass of radix 5 on vectors of 256 bits of float32.
 //
 //go:noescape
-func pass5f32x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass5f32x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // passoddf32x256 is a pass of radix 2·half+1 on vectors of 256 bits of float32.
 //
@@ -44,25 +44,35 @@ func turnf32x256(n int, step int, dst *byte, src *byte, by *byte)
 //go:noescape
 func exchangef32x256(n int, step int, x *byte, y *byte, scale *byte)
 
+// scalerowsf32x256 copies n rows of so many vectors of 256 bits of float32, scaled. Rows begin so many bytes apart.
+//
+//go:noescape
+func scalerowsf32x256(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+
+// turnrowsf32x256 copies n rows of so many vectors of 256 bits of float32, each multiplied by a vector. Rows begin so many bytes apart.
+//
+//go:noescape
+func turnrowsf32x256(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+
 // pass2f32x512 is a pass of radix 2 on vectors of 512 bits of float32.
 //
 //go:noescape
-func pass2f32x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass2f32x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // pass3f32x512 is a pass of radix 3 on vectors of 512 bits of float32.
 //
 //go:noescape
-func pass3f32x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass3f32x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // pass4f32x512 is a pass of radix 4 on vectors of 512 bits of float32.
 //
 //go:noescape
-func pass4f32x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass4f32x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // pass5f32x512 is a pass of radix 5 on vectors of 512 bits of float32.
 //
 //go:noescape
-func pass5f32x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass5f32x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // passoddf32x512 is a pass of radix 2·half+1 on vectors of 512 bits of float32.
 //
@@ -84,25 +94,35 @@ func turnf32x512(n int, step int, dst *byte, src *byte, by *byte)
 //go:noescape
 func exchangef32x512(n int, step int, x *byte, y *byte, scale *byte)
 
+// scalerowsf32x512 copies n rows of so many vectors of 512 bits of float32, scaled. Rows begin so many bytes apart.
+//
+//go:noescape
+func scalerowsf32x512(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+
+// turnrowsf32x512 copies n rows of so many vectors of 512 bits of float32, each multiplied by a vector. Rows begin so many bytes apart.
+//
+//go:noescape
+func turnrowsf32x512(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+
 // pass2f64x256 is a pass of radix 2 on vectors of 256 bits of float64.
 //
 //go:noescape
-func pass2f64x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass2f64x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // pass3f64x256 is a pass of radix 3 on vectors of 256 bits of float64.
 //
 //go:noescape
-func pass3f64x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass3f64x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // pass4f64x256 is a pass of radix 4 on vectors of 256 bits of float64.
 //
 //go:noescape
-func pass4f64x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass4f64x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // pass5f64x256 is a pass of radix 5 on vectors of 256 bits of float64.
 //
 //go:noescape
-func pass5f64x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass5f64x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // passoddf64x256 is a pass of radix 2·half+1 on vectors of 256 bits of float64.
 //
@@ -124,25 +144,35 @@ func turnf64x256(n int, step int, dst *byte, src *byte, by *byte)
 //go:noescape
 func exchangef64x256(n int, step int, x *byte, y *byte, scale *byte)
 
+// scalerowsf64x256 copies n rows of so many vectors of 256 bits of float64, scaled. Rows begin so many bytes apart.
+//
+//go:noescape
+func scalerowsf64x256(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+
+// turnrowsf64x256 copies n rows of so many vectors of 256 bits of float64, each multiplied by a vector. Rows begin so many bytes apart.
+//
+//go:noescape
+func turnrowsf64x256(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+
 // pass2f64x512 is a pass of radix 2 on vectors of 512 bits of float64.
 //
 //go:noescape
-func pass2f64x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass2f64x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // pass3f64x512 is a pass of radix 3 on vectors of 512 bits of float64.
 //
 //go:noescape
-func pass3f64x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass3f64x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // pass4f64x512 is a pass of radix 4 on vectors of 512 bits of float64.
 //
 //go:noescape
-func pass4f64x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass4f64x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // pass5f64x512 is a pass of radix 5 on vectors of 512 bits of float64.
 //
 //go:noescape
-func pass5f64x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+func pass5f64x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 
 // passoddf64x512 is a pass of radix 2·half+1 on vectors of 512 bits of float64.
 //
@@ -163,3 +193,13 @@ func turnf64x512(n int, step int, dst *byte, src *byte, by *byte)
 //
 //go:noescape
 func exchangef64x512(n int, step int, x *byte, y *byte, scale *byte)
+
+// scalerowsf64x512 copies n rows of so many vectors of 512 bits of float64, scaled. Rows begin so many bytes apart.
+//
+//go:noescape
+func scalerowsf64x512(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+
+// turnrowsf64x512 copies n rows of so many vectors of 512 bits of float64, each multiplied by a vector. Rows begin so many bytes apart.
+//
+//go:noescape
+func turnrowsf64x512(n int, each int, to int, from int, dst *byte, src *byte, by *byte)

@@ -4,19 +4,21 @@
 
 #include "textflag.h"
 
-// func pass2f32x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func pass2f32x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, FMA3
-TEXT ·pass2f32x256(SB), NOSPLIT, $0-48
+TEXT ·pass2f32x256(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x05, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSS (DI), Y0
 	MOVQ         BX, BX
 
@@ -24,45 +26,48 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPS        (R10), Y0
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Y1
+	MOVQ           BX, R11
+	VMOVUPS        (R11), Y0
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Y1
 	VADDPS         Y1, Y0, Y2
 	VSUBPS         Y1, Y0, Y0
-	MOVQ           DX, R10
-	VMOVUPS        Y2, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPS        Y2, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   (SI), Y1
 	VBROADCASTSS   4(SI), Y2
 	VPERMILPS      $0xb1, Y0, Y3
 	VMULPS         Y2, Y3, Y3
 	VFMADDSUB213PS Y3, Y1, Y0
-	VMOVUPS        Y0, (R10)
+	VMOVUPS        Y0, (R11)
 	ADDQ           $0x00000020, BX
 	ADDQ           $0x00000020, DX
 	DECQ           DI
 	JNZ            vector
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000008, SI
 	DECQ           AX
 	JNZ            butterfly
 	VZEROUPPER
 	RET
 
-// func pass3f32x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func pass3f32x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, FMA3
-TEXT ·pass3f32x256(SB), NOSPLIT, $0-48
+TEXT ·pass3f32x256(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x05, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSS (DI), Y0
 	VBROADCASTSS 4(DI), Y1
 	VBROADCASTSS 8(DI), Y2
@@ -72,12 +77,12 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPS        (R10), Y3
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Y4
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Y5
+	MOVQ           BX, R11
+	VMOVUPS        (R11), Y3
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Y4
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Y5
 	VADDPS         Y5, Y4, Y6
 	VSUBPS         Y5, Y4, Y4
 	VADDPS         Y6, Y3, Y5
@@ -87,47 +92,50 @@ vector:
 	VMOVAPS        Y3, Y6
 	VFMSUBADD213PS Y4, Y0, Y3
 	VFMADDSUB213PS Y4, Y0, Y6
-	MOVQ           DX, R10
-	VMOVUPS        Y5, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPS        Y5, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   (SI), Y4
 	VBROADCASTSS   4(SI), Y5
 	VPERMILPS      $0xb1, Y3, Y7
 	VMULPS         Y5, Y7, Y7
 	VFMADDSUB213PS Y7, Y4, Y3
-	VMOVUPS        Y3, (R10)
-	ADDQ           R8, R10
+	VMOVUPS        Y3, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   8(SI), Y3
 	VBROADCASTSS   12(SI), Y4
 	VPERMILPS      $0xb1, Y6, Y5
 	VMULPS         Y4, Y5, Y5
 	VFMADDSUB213PS Y5, Y3, Y6
-	VMOVUPS        Y6, (R10)
+	VMOVUPS        Y6, (R11)
 	ADDQ           $0x00000020, BX
 	ADDQ           $0x00000020, DX
 	DECQ           DI
 	JNZ            vector
 	ADDQ           R8, DX
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000010, SI
 	DECQ           AX
 	JNZ            butterfly
 	VZEROUPPER
 	RET
 
-// func pass4f32x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func pass4f32x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, FMA3
-TEXT ·pass4f32x256(SB), NOSPLIT, $0-48
+TEXT ·pass4f32x256(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x05, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSS (DI), Y0
 	MOVQ         BX, BX
 
@@ -135,14 +143,14 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPS        (R10), Y1
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Y2
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Y3
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Y4
+	MOVQ           BX, R11
+	VMOVUPS        (R11), Y1
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Y2
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Y3
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Y4
 	VADDPS         Y3, Y1, Y5
 	VSUBPS         Y3, Y1, Y1
 	VADDPS         Y4, Y2, Y3
@@ -153,29 +161,29 @@ vector:
 	VFMADDSUB213PS Y2, Y0, Y4
 	VADDPS         Y3, Y5, Y2
 	VSUBPS         Y3, Y5, Y3
-	MOVQ           DX, R10
-	VMOVUPS        Y2, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPS        Y2, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   (SI), Y2
 	VBROADCASTSS   4(SI), Y5
 	VPERMILPS      $0xb1, Y1, Y6
 	VMULPS         Y5, Y6, Y6
 	VFMADDSUB213PS Y6, Y2, Y1
-	VMOVUPS        Y1, (R10)
-	ADDQ           R8, R10
+	VMOVUPS        Y1, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   8(SI), Y1
 	VBROADCASTSS   12(SI), Y2
 	VPERMILPS      $0xb1, Y3, Y5
 	VMULPS         Y2, Y5, Y5
 	VFMADDSUB213PS Y5, Y1, Y3
-	VMOVUPS        Y3, (R10)
-	ADDQ           R8, R10
+	VMOVUPS        Y3, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   16(SI), Y1
 	VBROADCASTSS   20(SI), Y2
 	VPERMILPS      $0xb1, Y4, Y3
 	VMULPS         Y2, Y3, Y3
 	VFMADDSUB213PS Y3, Y1, Y4
-	VMOVUPS        Y4, (R10)
+	VMOVUPS        Y4, (R11)
 	ADDQ           $0x00000020, BX
 	ADDQ           $0x00000020, DX
 	DECQ           DI
@@ -183,25 +191,28 @@ vector:
 	ADDQ           R8, DX
 	ADDQ           R8, DX
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000018, SI
 	DECQ           AX
 	JNZ            butterfly
 	VZEROUPPER
 	RET
 
-// func pass5f32x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func pass5f32x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, FMA3
-TEXT ·pass5f32x256(SB), NOSPLIT, $0-48
+TEXT ·pass5f32x256(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x05, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSS (DI), Y0
 	VBROADCASTSS 4(DI), Y1
 	VBROADCASTSS 8(DI), Y2
@@ -213,16 +224,16 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPS        (R10), Y5
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Y6
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Y7
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Y8
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Y9
+	MOVQ           BX, R11
+	VMOVUPS        (R11), Y5
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Y6
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Y7
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Y8
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Y9
 	VADDPS         Y9, Y6, Y10
 	VSUBPS         Y9, Y6, Y6
 	VADDPS         Y8, Y7, Y9
@@ -247,36 +258,36 @@ vector:
 	VFMADDSUB213PS Y9, Y0, Y7
 	VFMSUBADD213PS Y6, Y0, Y5
 	VFMADDSUB213PS Y6, Y0, Y10
-	MOVQ           DX, R10
-	VMOVUPS        Y8, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPS        Y8, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   (SI), Y6
 	VBROADCASTSS   4(SI), Y8
 	VPERMILPS      $0xb1, Y11, Y9
 	VMULPS         Y8, Y9, Y9
 	VFMADDSUB213PS Y9, Y6, Y11
-	VMOVUPS        Y11, (R10)
-	ADDQ           R8, R10
+	VMOVUPS        Y11, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   8(SI), Y6
 	VBROADCASTSS   12(SI), Y8
 	VPERMILPS      $0xb1, Y5, Y9
 	VMULPS         Y8, Y9, Y9
 	VFMADDSUB213PS Y9, Y6, Y5
-	VMOVUPS        Y5, (R10)
-	ADDQ           R8, R10
+	VMOVUPS        Y5, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   16(SI), Y5
 	VBROADCASTSS   20(SI), Y6
 	VPERMILPS      $0xb1, Y10, Y8
 	VMULPS         Y6, Y8, Y8
 	VFMADDSUB213PS Y8, Y5, Y10
-	VMOVUPS        Y10, (R10)
-	ADDQ           R8, R10
+	VMOVUPS        Y10, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   24(SI), Y5
 	VBROADCASTSS   28(SI), Y6
 	VPERMILPS      $0xb1, Y7, Y8
 	VMULPS         Y6, Y8, Y8
 	VFMADDSUB213PS Y8, Y5, Y7
-	VMOVUPS        Y7, (R10)
+	VMOVUPS        Y7, (R11)
 	ADDQ           $0x00000020, BX
 	ADDQ           $0x00000020, DX
 	DECQ           DI
@@ -285,6 +296,7 @@ vector:
 	ADDQ           R8, DX
 	ADDQ           R8, DX
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000020, SI
 	DECQ           AX
 	JNZ            butterfly
@@ -562,19 +574,90 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pass2f32x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func scalerowsf32x256(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+// Requires: AVX
+TEXT ·scalerowsf32x256(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         each+8(FP), CX
+	MOVQ         to+16(FP), DX
+	MOVQ         from+24(FP), BX
+	MOVQ         dst+32(FP), SI
+	MOVQ         src+40(FP), DI
+	MOVQ         by+48(FP), R8
+	VBROADCASTSS (R8), Y0
+
+row:
+	MOVQ CX, R8
+	MOVQ SI, R9
+	MOVQ DI, R10
+
+vector:
+	VMOVUPS (R10), Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (R9)
+	ADDQ    $0x00000020, R10
+	ADDQ    $0x00000020, R9
+	DECQ    R8
+	JNZ     vector
+	ADDQ    DX, SI
+	ADDQ    BX, DI
+	DECQ    AX
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func turnrowsf32x256(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+// Requires: AVX, FMA3
+TEXT ·turnrowsf32x256(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ each+8(FP), CX
+	MOVQ to+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ dst+32(FP), SI
+	MOVQ src+40(FP), DI
+	MOVQ by+48(FP), R8
+
+row:
+	MOVQ CX, R9
+	MOVQ SI, R10
+	MOVQ DI, R11
+
+vector:
+	VMOVUPS        (R11), Y0
+	VMOVUPS        (R8), Y1
+	VMOVSLDUP      Y1, Y2
+	VMOVSHDUP      Y1, Y1
+	VPERMILPS      $0xb1, Y0, Y3
+	VMULPS         Y1, Y3, Y3
+	VFMADDSUB213PS Y3, Y2, Y0
+	ADDQ           $0x00000020, R8
+	VMOVUPS        Y0, (R10)
+	ADDQ           $0x00000020, R11
+	ADDQ           $0x00000020, R10
+	DECQ           R9
+	JNZ            vector
+	ADDQ           DX, SI
+	ADDQ           BX, DI
+	DECQ           AX
+	JNZ            row
+	VZEROUPPER
+	RET
+
+// func pass2f32x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, AVX512F
-TEXT ·pass2f32x512(SB), NOSPLIT, $0-48
+TEXT ·pass2f32x512(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x06, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSS (DI), Z0
 	MOVQ         BX, BX
 
@@ -582,45 +665,48 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPS        (R10), Z0
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Z1
+	MOVQ           BX, R11
+	VMOVUPS        (R11), Z0
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Z1
 	VADDPS         Z1, Z0, Z2
 	VSUBPS         Z1, Z0, Z0
-	MOVQ           DX, R10
-	VMOVUPS        Z2, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPS        Z2, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   (SI), Z1
 	VBROADCASTSS   4(SI), Z2
 	VPERMILPS      $0xb1, Z0, Z3
 	VMULPS         Z2, Z3, Z3
 	VFMADDSUB213PS Z3, Z1, Z0
-	VMOVUPS        Z0, (R10)
+	VMOVUPS        Z0, (R11)
 	ADDQ           $0x00000040, BX
 	ADDQ           $0x00000040, DX
 	DECQ           DI
 	JNZ            vector
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000008, SI
 	DECQ           AX
 	JNZ            butterfly
 	VZEROUPPER
 	RET
 
-// func pass3f32x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func pass3f32x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, AVX512F
-TEXT ·pass3f32x512(SB), NOSPLIT, $0-48
+TEXT ·pass3f32x512(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x06, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSS (DI), Z0
 	VBROADCASTSS 4(DI), Z1
 	VBROADCASTSS 8(DI), Z2
@@ -630,12 +716,12 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPS        (R10), Z3
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Z4
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Z5
+	MOVQ           BX, R11
+	VMOVUPS        (R11), Z3
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Z4
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Z5
 	VADDPS         Z5, Z4, Z6
 	VSUBPS         Z5, Z4, Z4
 	VADDPS         Z6, Z3, Z5
@@ -645,47 +731,50 @@ vector:
 	VMOVAPS        Z3, Z6
 	VFMSUBADD213PS Z4, Z0, Z3
 	VFMADDSUB213PS Z4, Z0, Z6
-	MOVQ           DX, R10
-	VMOVUPS        Z5, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPS        Z5, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   (SI), Z4
 	VBROADCASTSS   4(SI), Z5
 	VPERMILPS      $0xb1, Z3, Z7
 	VMULPS         Z5, Z7, Z7
 	VFMADDSUB213PS Z7, Z4, Z3
-	VMOVUPS        Z3, (R10)
-	ADDQ           R8, R10
+	VMOVUPS        Z3, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   8(SI), Z3
 	VBROADCASTSS   12(SI), Z4
 	VPERMILPS      $0xb1, Z6, Z5
 	VMULPS         Z4, Z5, Z5
 	VFMADDSUB213PS Z5, Z3, Z6
-	VMOVUPS        Z6, (R10)
+	VMOVUPS        Z6, (R11)
 	ADDQ           $0x00000040, BX
 	ADDQ           $0x00000040, DX
 	DECQ           DI
 	JNZ            vector
 	ADDQ           R8, DX
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000010, SI
 	DECQ           AX
 	JNZ            butterfly
 	VZEROUPPER
 	RET
 
-// func pass4f32x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func pass4f32x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, AVX512F
-TEXT ·pass4f32x512(SB), NOSPLIT, $0-48
+TEXT ·pass4f32x512(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x06, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSS (DI), Z0
 	MOVQ         BX, BX
 
@@ -693,14 +782,14 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPS        (R10), Z1
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Z2
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Z3
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Z4
+	MOVQ           BX, R11
+	VMOVUPS        (R11), Z1
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Z2
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Z3
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Z4
 	VADDPS         Z3, Z1, Z5
 	VSUBPS         Z3, Z1, Z1
 	VADDPS         Z4, Z2, Z3
@@ -711,29 +800,29 @@ vector:
 	VFMADDSUB213PS Z2, Z0, Z4
 	VADDPS         Z3, Z5, Z2
 	VSUBPS         Z3, Z5, Z3
-	MOVQ           DX, R10
-	VMOVUPS        Z2, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPS        Z2, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   (SI), Z2
 	VBROADCASTSS   4(SI), Z5
 	VPERMILPS      $0xb1, Z1, Z6
 	VMULPS         Z5, Z6, Z6
 	VFMADDSUB213PS Z6, Z2, Z1
-	VMOVUPS        Z1, (R10)
-	ADDQ           R8, R10
+	VMOVUPS        Z1, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   8(SI), Z1
 	VBROADCASTSS   12(SI), Z2
 	VPERMILPS      $0xb1, Z3, Z5
 	VMULPS         Z2, Z5, Z5
 	VFMADDSUB213PS Z5, Z1, Z3
-	VMOVUPS        Z3, (R10)
-	ADDQ           R8, R10
+	VMOVUPS        Z3, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   16(SI), Z1
 	VBROADCASTSS   20(SI), Z2
 	VPERMILPS      $0xb1, Z4, Z3
 	VMULPS         Z2, Z3, Z3
 	VFMADDSUB213PS Z3, Z1, Z4
-	VMOVUPS        Z4, (R10)
+	VMOVUPS        Z4, (R11)
 	ADDQ           $0x00000040, BX
 	ADDQ           $0x00000040, DX
 	DECQ           DI
@@ -741,25 +830,28 @@ vector:
 	ADDQ           R8, DX
 	ADDQ           R8, DX
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000018, SI
 	DECQ           AX
 	JNZ            butterfly
 	VZEROUPPER
 	RET
 
-// func pass5f32x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func pass5f32x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, AVX512F
-TEXT ·pass5f32x512(SB), NOSPLIT, $0-48
+TEXT ·pass5f32x512(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x06, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSS (DI), Z0
 	VBROADCASTSS 4(DI), Z1
 	VBROADCASTSS 8(DI), Z2
@@ -771,16 +863,16 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPS        (R10), Z5
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Z6
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Z7
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Z8
-	ADDQ           R9, R10
-	VMOVUPS        (R10), Z9
+	MOVQ           BX, R11
+	VMOVUPS        (R11), Z5
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Z6
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Z7
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Z8
+	ADDQ           R10, R11
+	VMOVUPS        (R11), Z9
 	VADDPS         Z9, Z6, Z10
 	VSUBPS         Z9, Z6, Z6
 	VADDPS         Z8, Z7, Z9
@@ -805,36 +897,36 @@ vector:
 	VFMADDSUB213PS Z9, Z0, Z7
 	VFMSUBADD213PS Z6, Z0, Z5
 	VFMADDSUB213PS Z6, Z0, Z10
-	MOVQ           DX, R10
-	VMOVUPS        Z8, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPS        Z8, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   (SI), Z6
 	VBROADCASTSS   4(SI), Z8
 	VPERMILPS      $0xb1, Z11, Z9
 	VMULPS         Z8, Z9, Z9
 	VFMADDSUB213PS Z9, Z6, Z11
-	VMOVUPS        Z11, (R10)
-	ADDQ           R8, R10
+	VMOVUPS        Z11, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   8(SI), Z6
 	VBROADCASTSS   12(SI), Z8
 	VPERMILPS      $0xb1, Z5, Z9
 	VMULPS         Z8, Z9, Z9
 	VFMADDSUB213PS Z9, Z6, Z5
-	VMOVUPS        Z5, (R10)
-	ADDQ           R8, R10
+	VMOVUPS        Z5, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   16(SI), Z5
 	VBROADCASTSS   20(SI), Z6
 	VPERMILPS      $0xb1, Z10, Z8
 	VMULPS         Z6, Z8, Z8
 	VFMADDSUB213PS Z8, Z5, Z10
-	VMOVUPS        Z10, (R10)
-	ADDQ           R8, R10
+	VMOVUPS        Z10, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSS   24(SI), Z5
 	VBROADCASTSS   28(SI), Z6
 	VPERMILPS      $0xb1, Z7, Z8
 	VMULPS         Z6, Z8, Z8
 	VFMADDSUB213PS Z8, Z5, Z7
-	VMOVUPS        Z7, (R10)
+	VMOVUPS        Z7, (R11)
 	ADDQ           $0x00000040, BX
 	ADDQ           $0x00000040, DX
 	DECQ           DI
@@ -843,6 +935,7 @@ vector:
 	ADDQ           R8, DX
 	ADDQ           R8, DX
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000020, SI
 	DECQ           AX
 	JNZ            butterfly
@@ -1113,19 +1206,90 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pass2f64x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func scalerowsf32x512(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+// Requires: AVX, AVX512F
+TEXT ·scalerowsf32x512(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         each+8(FP), CX
+	MOVQ         to+16(FP), DX
+	MOVQ         from+24(FP), BX
+	MOVQ         dst+32(FP), SI
+	MOVQ         src+40(FP), DI
+	MOVQ         by+48(FP), R8
+	VBROADCASTSS (R8), Z0
+
+row:
+	MOVQ CX, R8
+	MOVQ SI, R9
+	MOVQ DI, R10
+
+vector:
+	VMOVUPS (R10), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (R9)
+	ADDQ    $0x00000040, R10
+	ADDQ    $0x00000040, R9
+	DECQ    R8
+	JNZ     vector
+	ADDQ    DX, SI
+	ADDQ    BX, DI
+	DECQ    AX
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func turnrowsf32x512(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+// Requires: AVX, AVX512F
+TEXT ·turnrowsf32x512(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ each+8(FP), CX
+	MOVQ to+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ dst+32(FP), SI
+	MOVQ src+40(FP), DI
+	MOVQ by+48(FP), R8
+
+row:
+	MOVQ CX, R9
+	MOVQ SI, R10
+	MOVQ DI, R11
+
+vector:
+	VMOVUPS        (R11), Z0
+	VMOVUPS        (R8), Z1
+	VMOVSLDUP      Z1, Z2
+	VMOVSHDUP      Z1, Z1
+	VPERMILPS      $0xb1, Z0, Z3
+	VMULPS         Z1, Z3, Z3
+	VFMADDSUB213PS Z3, Z2, Z0
+	ADDQ           $0x00000040, R8
+	VMOVUPS        Z0, (R10)
+	ADDQ           $0x00000040, R11
+	ADDQ           $0x00000040, R10
+	DECQ           R9
+	JNZ            vector
+	ADDQ           DX, SI
+	ADDQ           BX, DI
+	DECQ           AX
+	JNZ            row
+	VZEROUPPER
+	RET
+
+// func pass2f64x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, FMA3
-TEXT ·pass2f64x256(SB), NOSPLIT, $0-48
+TEXT ·pass2f64x256(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x05, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSD (DI), Y0
 	MOVQ         BX, BX
 
@@ -1133,45 +1297,48 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPD        (R10), Y0
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Y1
+	MOVQ           BX, R11
+	VMOVUPD        (R11), Y0
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Y1
 	VADDPD         Y1, Y0, Y2
 	VSUBPD         Y1, Y0, Y0
-	MOVQ           DX, R10
-	VMOVUPD        Y2, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPD        Y2, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   (SI), Y1
 	VBROADCASTSD   8(SI), Y2
 	VPERMILPD      $0x55, Y0, Y3
 	VMULPD         Y2, Y3, Y3
 	VFMADDSUB213PD Y3, Y1, Y0
-	VMOVUPD        Y0, (R10)
+	VMOVUPD        Y0, (R11)
 	ADDQ           $0x00000020, BX
 	ADDQ           $0x00000020, DX
 	DECQ           DI
 	JNZ            vector
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000010, SI
 	DECQ           AX
 	JNZ            butterfly
 	VZEROUPPER
 	RET
 
-// func pass3f64x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func pass3f64x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, FMA3
-TEXT ·pass3f64x256(SB), NOSPLIT, $0-48
+TEXT ·pass3f64x256(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x05, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSD (DI), Y0
 	VBROADCASTSD 8(DI), Y1
 	VBROADCASTSD 16(DI), Y2
@@ -1181,12 +1348,12 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPD        (R10), Y3
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Y4
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Y5
+	MOVQ           BX, R11
+	VMOVUPD        (R11), Y3
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Y4
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Y5
 	VADDPD         Y5, Y4, Y6
 	VSUBPD         Y5, Y4, Y4
 	VADDPD         Y6, Y3, Y5
@@ -1196,47 +1363,50 @@ vector:
 	VMOVAPD        Y3, Y6
 	VFMSUBADD213PD Y4, Y0, Y3
 	VFMADDSUB213PD Y4, Y0, Y6
-	MOVQ           DX, R10
-	VMOVUPD        Y5, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPD        Y5, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   (SI), Y4
 	VBROADCASTSD   8(SI), Y5
 	VPERMILPD      $0x55, Y3, Y7
 	VMULPD         Y5, Y7, Y7
 	VFMADDSUB213PD Y7, Y4, Y3
-	VMOVUPD        Y3, (R10)
-	ADDQ           R8, R10
+	VMOVUPD        Y3, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   16(SI), Y3
 	VBROADCASTSD   24(SI), Y4
 	VPERMILPD      $0x55, Y6, Y5
 	VMULPD         Y4, Y5, Y5
 	VFMADDSUB213PD Y5, Y3, Y6
-	VMOVUPD        Y6, (R10)
+	VMOVUPD        Y6, (R11)
 	ADDQ           $0x00000020, BX
 	ADDQ           $0x00000020, DX
 	DECQ           DI
 	JNZ            vector
 	ADDQ           R8, DX
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000020, SI
 	DECQ           AX
 	JNZ            butterfly
 	VZEROUPPER
 	RET
 
-// func pass4f64x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func pass4f64x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, FMA3
-TEXT ·pass4f64x256(SB), NOSPLIT, $0-48
+TEXT ·pass4f64x256(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x05, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSD (DI), Y0
 	MOVQ         BX, BX
 
@@ -1244,14 +1414,14 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPD        (R10), Y1
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Y2
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Y3
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Y4
+	MOVQ           BX, R11
+	VMOVUPD        (R11), Y1
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Y2
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Y3
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Y4
 	VADDPD         Y3, Y1, Y5
 	VSUBPD         Y3, Y1, Y1
 	VADDPD         Y4, Y2, Y3
@@ -1262,29 +1432,29 @@ vector:
 	VFMADDSUB213PD Y2, Y0, Y4
 	VADDPD         Y3, Y5, Y2
 	VSUBPD         Y3, Y5, Y3
-	MOVQ           DX, R10
-	VMOVUPD        Y2, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPD        Y2, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   (SI), Y2
 	VBROADCASTSD   8(SI), Y5
 	VPERMILPD      $0x55, Y1, Y6
 	VMULPD         Y5, Y6, Y6
 	VFMADDSUB213PD Y6, Y2, Y1
-	VMOVUPD        Y1, (R10)
-	ADDQ           R8, R10
+	VMOVUPD        Y1, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   16(SI), Y1
 	VBROADCASTSD   24(SI), Y2
 	VPERMILPD      $0x55, Y3, Y5
 	VMULPD         Y2, Y5, Y5
 	VFMADDSUB213PD Y5, Y1, Y3
-	VMOVUPD        Y3, (R10)
-	ADDQ           R8, R10
+	VMOVUPD        Y3, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   32(SI), Y1
 	VBROADCASTSD   40(SI), Y2
 	VPERMILPD      $0x55, Y4, Y3
 	VMULPD         Y2, Y3, Y3
 	VFMADDSUB213PD Y3, Y1, Y4
-	VMOVUPD        Y4, (R10)
+	VMOVUPD        Y4, (R11)
 	ADDQ           $0x00000020, BX
 	ADDQ           $0x00000020, DX
 	DECQ           DI
@@ -1292,25 +1462,28 @@ vector:
 	ADDQ           R8, DX
 	ADDQ           R8, DX
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000030, SI
 	DECQ           AX
 	JNZ            butterfly
 	VZEROUPPER
 	RET
 
-// func pass5f64x256(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func pass5f64x256(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, FMA3
-TEXT ·pass5f64x256(SB), NOSPLIT, $0-48
+TEXT ·pass5f64x256(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x05, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSD (DI), Y0
 	VBROADCASTSD 8(DI), Y1
 	VBROADCASTSD 16(DI), Y2
@@ -1322,16 +1495,16 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPD        (R10), Y5
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Y6
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Y7
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Y8
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Y9
+	MOVQ           BX, R11
+	VMOVUPD        (R11), Y5
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Y6
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Y7
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Y8
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Y9
 	VADDPD         Y9, Y6, Y10
 	VSUBPD         Y9, Y6, Y6
 	VADDPD         Y8, Y7, Y9
@@ -1356,36 +1529,36 @@ vector:
 	VFMADDSUB213PD Y9, Y0, Y7
 	VFMSUBADD213PD Y6, Y0, Y5
 	VFMADDSUB213PD Y6, Y0, Y10
-	MOVQ           DX, R10
-	VMOVUPD        Y8, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPD        Y8, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   (SI), Y6
 	VBROADCASTSD   8(SI), Y8
 	VPERMILPD      $0x55, Y11, Y9
 	VMULPD         Y8, Y9, Y9
 	VFMADDSUB213PD Y9, Y6, Y11
-	VMOVUPD        Y11, (R10)
-	ADDQ           R8, R10
+	VMOVUPD        Y11, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   16(SI), Y6
 	VBROADCASTSD   24(SI), Y8
 	VPERMILPD      $0x55, Y5, Y9
 	VMULPD         Y8, Y9, Y9
 	VFMADDSUB213PD Y9, Y6, Y5
-	VMOVUPD        Y5, (R10)
-	ADDQ           R8, R10
+	VMOVUPD        Y5, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   32(SI), Y5
 	VBROADCASTSD   40(SI), Y6
 	VPERMILPD      $0x55, Y10, Y8
 	VMULPD         Y6, Y8, Y8
 	VFMADDSUB213PD Y8, Y5, Y10
-	VMOVUPD        Y10, (R10)
-	ADDQ           R8, R10
+	VMOVUPD        Y10, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   48(SI), Y5
 	VBROADCASTSD   56(SI), Y6
 	VPERMILPD      $0x55, Y7, Y8
 	VMULPD         Y6, Y8, Y8
 	VFMADDSUB213PD Y8, Y5, Y7
-	VMOVUPD        Y7, (R10)
+	VMOVUPD        Y7, (R11)
 	ADDQ           $0x00000020, BX
 	ADDQ           $0x00000020, DX
 	DECQ           DI
@@ -1394,6 +1567,7 @@ vector:
 	ADDQ           R8, DX
 	ADDQ           R8, DX
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000040, SI
 	DECQ           AX
 	JNZ            butterfly
@@ -1671,19 +1845,90 @@ pair:
 	VZEROUPPER
 	RET
 
-// func pass2f64x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func scalerowsf64x256(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+// Requires: AVX
+TEXT ·scalerowsf64x256(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         each+8(FP), CX
+	MOVQ         to+16(FP), DX
+	MOVQ         from+24(FP), BX
+	MOVQ         dst+32(FP), SI
+	MOVQ         src+40(FP), DI
+	MOVQ         by+48(FP), R8
+	VBROADCASTSD (R8), Y0
+
+row:
+	MOVQ CX, R8
+	MOVQ SI, R9
+	MOVQ DI, R10
+
+vector:
+	VMOVUPD (R10), Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPD Y1, (R9)
+	ADDQ    $0x00000020, R10
+	ADDQ    $0x00000020, R9
+	DECQ    R8
+	JNZ     vector
+	ADDQ    DX, SI
+	ADDQ    BX, DI
+	DECQ    AX
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func turnrowsf64x256(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+// Requires: AVX, FMA3
+TEXT ·turnrowsf64x256(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ each+8(FP), CX
+	MOVQ to+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ dst+32(FP), SI
+	MOVQ src+40(FP), DI
+	MOVQ by+48(FP), R8
+
+row:
+	MOVQ CX, R9
+	MOVQ SI, R10
+	MOVQ DI, R11
+
+vector:
+	VMOVUPD        (R11), Y0
+	VMOVUPD        (R8), Y1
+	VMOVDDUP       Y1, Y2
+	VPERMILPD      $0x0f, Y1, Y1
+	VPERMILPD      $0x55, Y0, Y3
+	VMULPD         Y1, Y3, Y3
+	VFMADDSUB213PD Y3, Y2, Y0
+	ADDQ           $0x00000020, R8
+	VMOVUPD        Y0, (R10)
+	ADDQ           $0x00000020, R11
+	ADDQ           $0x00000020, R10
+	DECQ           R9
+	JNZ            vector
+	ADDQ           DX, SI
+	ADDQ           BX, DI
+	DECQ           AX
+	JNZ            row
+	VZEROUPPER
+	RET
+
+// func pass2f64x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, AVX512F
-TEXT ·pass2f64x512(SB), NOSPLIT, $0-48
+TEXT ·pass2f64x512(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x06, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSD (DI), Z0
 	MOVQ         BX, BX
 
@@ -1691,45 +1936,48 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPD        (R10), Z0
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Z1
+	MOVQ           BX, R11
+	VMOVUPD        (R11), Z0
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Z1
 	VADDPD         Z1, Z0, Z2
 	VSUBPD         Z1, Z0, Z0
-	MOVQ           DX, R10
-	VMOVUPD        Z2, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPD        Z2, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   (SI), Z1
 	VBROADCASTSD   8(SI), Z2
 	VPERMILPD      $0x55, Z0, Z3
 	VMULPD         Z2, Z3, Z3
 	VFMADDSUB213PD Z3, Z1, Z0
-	VMOVUPD        Z0, (R10)
+	VMOVUPD        Z0, (R11)
 	ADDQ           $0x00000040, BX
 	ADDQ           $0x00000040, DX
 	DECQ           DI
 	JNZ            vector
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000010, SI
 	DECQ           AX
 	JNZ            butterfly
 	VZEROUPPER
 	RET
 
-// func pass3f64x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func pass3f64x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, AVX512F
-TEXT ·pass3f64x512(SB), NOSPLIT, $0-48
+TEXT ·pass3f64x512(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x06, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSD (DI), Z0
 	VBROADCASTSD 8(DI), Z1
 	VBROADCASTSD 16(DI), Z2
@@ -1739,12 +1987,12 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPD        (R10), Z3
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Z4
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Z5
+	MOVQ           BX, R11
+	VMOVUPD        (R11), Z3
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Z4
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Z5
 	VADDPD         Z5, Z4, Z6
 	VSUBPD         Z5, Z4, Z4
 	VADDPD         Z6, Z3, Z5
@@ -1754,47 +2002,50 @@ vector:
 	VMOVAPD        Z3, Z6
 	VFMSUBADD213PD Z4, Z0, Z3
 	VFMADDSUB213PD Z4, Z0, Z6
-	MOVQ           DX, R10
-	VMOVUPD        Z5, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPD        Z5, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   (SI), Z4
 	VBROADCASTSD   8(SI), Z5
 	VPERMILPD      $0x55, Z3, Z7
 	VMULPD         Z5, Z7, Z7
 	VFMADDSUB213PD Z7, Z4, Z3
-	VMOVUPD        Z3, (R10)
-	ADDQ           R8, R10
+	VMOVUPD        Z3, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   16(SI), Z3
 	VBROADCASTSD   24(SI), Z4
 	VPERMILPD      $0x55, Z6, Z5
 	VMULPD         Z4, Z5, Z5
 	VFMADDSUB213PD Z5, Z3, Z6
-	VMOVUPD        Z6, (R10)
+	VMOVUPD        Z6, (R11)
 	ADDQ           $0x00000040, BX
 	ADDQ           $0x00000040, DX
 	DECQ           DI
 	JNZ            vector
 	ADDQ           R8, DX
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000020, SI
 	DECQ           AX
 	JNZ            butterfly
 	VZEROUPPER
 	RET
 
-// func pass4f64x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func pass4f64x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, AVX512F
-TEXT ·pass4f64x512(SB), NOSPLIT, $0-48
+TEXT ·pass4f64x512(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x06, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSD (DI), Z0
 	MOVQ         BX, BX
 
@@ -1802,14 +2053,14 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPD        (R10), Z1
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Z2
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Z3
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Z4
+	MOVQ           BX, R11
+	VMOVUPD        (R11), Z1
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Z2
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Z3
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Z4
 	VADDPD         Z3, Z1, Z5
 	VSUBPD         Z3, Z1, Z1
 	VADDPD         Z4, Z2, Z3
@@ -1820,29 +2071,29 @@ vector:
 	VFMADDSUB213PD Z2, Z0, Z4
 	VADDPD         Z3, Z5, Z2
 	VSUBPD         Z3, Z5, Z3
-	MOVQ           DX, R10
-	VMOVUPD        Z2, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPD        Z2, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   (SI), Z2
 	VBROADCASTSD   8(SI), Z5
 	VPERMILPD      $0x55, Z1, Z6
 	VMULPD         Z5, Z6, Z6
 	VFMADDSUB213PD Z6, Z2, Z1
-	VMOVUPD        Z1, (R10)
-	ADDQ           R8, R10
+	VMOVUPD        Z1, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   16(SI), Z1
 	VBROADCASTSD   24(SI), Z2
 	VPERMILPD      $0x55, Z3, Z5
 	VMULPD         Z2, Z5, Z5
 	VFMADDSUB213PD Z5, Z1, Z3
-	VMOVUPD        Z3, (R10)
-	ADDQ           R8, R10
+	VMOVUPD        Z3, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   32(SI), Z1
 	VBROADCASTSD   40(SI), Z2
 	VPERMILPD      $0x55, Z4, Z3
 	VMULPD         Z2, Z3, Z3
 	VFMADDSUB213PD Z3, Z1, Z4
-	VMOVUPD        Z4, (R10)
+	VMOVUPD        Z4, (R11)
 	ADDQ           $0x00000040, BX
 	ADDQ           $0x00000040, DX
 	DECQ           DI
@@ -1850,25 +2101,28 @@ vector:
 	ADDQ           R8, DX
 	ADDQ           R8, DX
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000030, SI
 	DECQ           AX
 	JNZ            butterfly
 	VZEROUPPER
 	RET
 
-// func pass5f64x512(m int, s int, dst *byte, src *byte, twiddles *byte, constants *byte)
+// func pass5f64x512(m int, s int, apart int, dst *byte, src *byte, twiddles *byte, constants *byte)
 // Requires: AVX, AVX512F
-TEXT ·pass5f64x512(SB), NOSPLIT, $0-48
+TEXT ·pass5f64x512(SB), NOSPLIT, $0-56
 	MOVQ         m+0(FP), AX
 	MOVQ         s+8(FP), CX
-	MOVQ         dst+16(FP), DX
-	MOVQ         src+24(FP), BX
-	MOVQ         twiddles+32(FP), SI
-	MOVQ         constants+40(FP), DI
+	MOVQ         dst+24(FP), DX
+	MOVQ         src+32(FP), BX
+	MOVQ         twiddles+40(FP), SI
+	MOVQ         constants+48(FP), DI
 	MOVQ         CX, R8
 	SHLQ         $0x06, R8
-	MOVQ         R8, R9
-	IMULQ        AX, R9
+	MOVQ         apart+16(FP), R9
+	MOVQ         R9, R10
+	IMULQ        AX, R10
+	SUBQ         R8, R9
 	VBROADCASTSD (DI), Z0
 	VBROADCASTSD 8(DI), Z1
 	VBROADCASTSD 16(DI), Z2
@@ -1880,16 +2134,16 @@ butterfly:
 	MOVQ CX, DI
 
 vector:
-	MOVQ           BX, R10
-	VMOVUPD        (R10), Z5
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Z6
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Z7
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Z8
-	ADDQ           R9, R10
-	VMOVUPD        (R10), Z9
+	MOVQ           BX, R11
+	VMOVUPD        (R11), Z5
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Z6
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Z7
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Z8
+	ADDQ           R10, R11
+	VMOVUPD        (R11), Z9
 	VADDPD         Z9, Z6, Z10
 	VSUBPD         Z9, Z6, Z6
 	VADDPD         Z8, Z7, Z9
@@ -1914,36 +2168,36 @@ vector:
 	VFMADDSUB213PD Z9, Z0, Z7
 	VFMSUBADD213PD Z6, Z0, Z5
 	VFMADDSUB213PD Z6, Z0, Z10
-	MOVQ           DX, R10
-	VMOVUPD        Z8, (R10)
-	ADDQ           R8, R10
+	MOVQ           DX, R11
+	VMOVUPD        Z8, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   (SI), Z6
 	VBROADCASTSD   8(SI), Z8
 	VPERMILPD      $0x55, Z11, Z9
 	VMULPD         Z8, Z9, Z9
 	VFMADDSUB213PD Z9, Z6, Z11
-	VMOVUPD        Z11, (R10)
-	ADDQ           R8, R10
+	VMOVUPD        Z11, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   16(SI), Z6
 	VBROADCASTSD   24(SI), Z8
 	VPERMILPD      $0x55, Z5, Z9
 	VMULPD         Z8, Z9, Z9
 	VFMADDSUB213PD Z9, Z6, Z5
-	VMOVUPD        Z5, (R10)
-	ADDQ           R8, R10
+	VMOVUPD        Z5, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   32(SI), Z5
 	VBROADCASTSD   40(SI), Z6
 	VPERMILPD      $0x55, Z10, Z8
 	VMULPD         Z6, Z8, Z8
 	VFMADDSUB213PD Z8, Z5, Z10
-	VMOVUPD        Z10, (R10)
-	ADDQ           R8, R10
+	VMOVUPD        Z10, (R11)
+	ADDQ           R8, R11
 	VBROADCASTSD   48(SI), Z5
 	VBROADCASTSD   56(SI), Z6
 	VPERMILPD      $0x55, Z7, Z8
 	VMULPD         Z6, Z8, Z8
 	VFMADDSUB213PD Z8, Z5, Z7
-	VMOVUPD        Z7, (R10)
+	VMOVUPD        Z7, (R11)
 	ADDQ           $0x00000040, BX
 	ADDQ           $0x00000040, DX
 	DECQ           DI
@@ -1952,6 +2206,7 @@ vector:
 	ADDQ           R8, DX
 	ADDQ           R8, DX
 	ADDQ           R8, DX
+	ADDQ           R9, BX
 	ADDQ           $0x00000040, SI
 	DECQ           AX
 	JNZ            butterfly
@@ -2219,5 +2474,74 @@ pair:
 	ADDQ    CX, BX
 	DECQ    AX
 	JNZ     pair
+	VZEROUPPER
+	RET
+
+// func scalerowsf64x512(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+// Requires: AVX, AVX512F
+TEXT ·scalerowsf64x512(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         each+8(FP), CX
+	MOVQ         to+16(FP), DX
+	MOVQ         from+24(FP), BX
+	MOVQ         dst+32(FP), SI
+	MOVQ         src+40(FP), DI
+	MOVQ         by+48(FP), R8
+	VBROADCASTSD (R8), Z0
+
+row:
+	MOVQ CX, R8
+	MOVQ SI, R9
+	MOVQ DI, R10
+
+vector:
+	VMOVUPD (R10), Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, (R9)
+	ADDQ    $0x00000040, R10
+	ADDQ    $0x00000040, R9
+	DECQ    R8
+	JNZ     vector
+	ADDQ    DX, SI
+	ADDQ    BX, DI
+	DECQ    AX
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func turnrowsf64x512(n int, each int, to int, from int, dst *byte, src *byte, by *byte)
+// Requires: AVX, AVX512F
+TEXT ·turnrowsf64x512(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ each+8(FP), CX
+	MOVQ to+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ dst+32(FP), SI
+	MOVQ src+40(FP), DI
+	MOVQ by+48(FP), R8
+
+row:
+	MOVQ CX, R9
+	MOVQ SI, R10
+	MOVQ DI, R11
+
+vector:
+	VMOVUPD        (R11), Z0
+	VMOVUPD        (R8), Z1
+	VMOVDDUP       Z1, Z2
+	VPERMILPD      $0xff, Z1, Z1
+	VPERMILPD      $0x55, Z0, Z3
+	VMULPD         Z1, Z3, Z3
+	VFMADDSUB213PD Z3, Z2, Z0
+	ADDQ           $0x00000040, R8
+	VMOVUPD        Z0, (R10)
+	ADDQ           $0x00000040, R11
+	ADDQ           $0x00000040, R10
+	DECQ           R9
+	JNZ            vector
+	ADDQ           DX, SI
+	ADDQ           BX, DI
+	DECQ           AX
+	JNZ            row
 	VZEROUPPER
 	RET

@@ -3,12 +3,15 @@ package fourier
 // vectors is what a processor has: the complex numbers of a vector, and its passes by radix. Those that are nil are computed by any.
 type vectors[T Float] struct {
 	lanes  int
-	passes [6]func(m, s int, dst, src, twiddles, constants []T)
+	passes [6]func(m, s, apart int, dst, src, twiddles, constants []T)
 	odd    func(radix, m, s int, dst, src, twiddles, constants []T) // a pass of any odd radix up to mostOdd, or nil
 	halves func(n int, dst, src, twiddles, constants []T)           // or nil: see Real
 	// turn multiplies vectors, read from the first or from the last on, by one number each, and backwards exchanges elements 1 to n-1, of so many vectors each, from both ends and scales them; or nil.
 	turn      func(dst, src, by []T, back bool)
 	backwards func(y []T, n, each int, scale []T)
+	// scale and multiply copy n rows of so many vectors, whose numbers are multiplied by one or by one each. Rows are so many parts of numbers apart, and those of
+	// the source are taken from the last on if that is negative.
+	scale, multiply func(n, each, to, from int, dst, src, by []T)
 }
 
 // Prime factors of lengths are radices of passes up to mostOdd; those of more than smallRadix are so where there is assembly for them.
@@ -89,4 +92,4 @@ func (p *pass[T]) any(dst, src []T, lanes int) {
 }
 
 // portable is for processors without passes in assembly.
-func portable[T Float]() vectors[T] { return vectors[T]{lanes: 4} }
+func portable[T Float]() vectors[T] { return vectors[T]{lanes: 4}.rowsInGo() }

@@ -11,23 +11,25 @@ type Plan[T Float] struct {
 	passes   []pass[T]
 	chirp    *chirp[T] // for lengths with large prime factors
 	vectors  vectors[T]
+	one      []T // 1
 	scale    []T // 1/n
 }
 
 // pass is one step: n/radix butterflies at each of s places.
 type pass[T Float] struct {
 	radix, m, s int
-	twiddles    []T // radix-1 numbers for each of the m butterflies
-	constants   []T // of the assembly
-	roots       []T // of the radix
-	run         func(m, s int, dst, src, twiddles, constants []T)
+	twiddles    []T                                                      // radix-1 numbers for each of the m butterflies
+	constants   []T                                                      // of the assembly
+	roots       []T                                                      // of the radix
+	run         func(m, s, apart int, dst, src, twiddles, constants []T) // in the source, the s vectors of an element are so many parts of numbers apart
+	anywhere    bool                                                     // they need not lie together
 }
 
 // NewPlan makes a plan for lines of n ≥ 1 elements. It reports false for long lines of lengths with large prime factors.
 func NewPlan[T Float](n int) (*Plan[T], bool) { return newPlan(n, best[T]()) }
 
 func newPlan[T Float](n int, v vectors[T]) (*Plan[T], bool) {
-	p := &Plan[T]{n: n, lanes: v.lanes, vectors: v, scale: []T{1 / T(n)}}
+	p := &Plan[T]{n: n, lanes: v.lanes, vectors: v, one: []T{1}, scale: []T{1 / T(n)}}
 	most := smallRadix
 	if v.odd != nil {
 		most = mostOdd
@@ -39,9 +41,9 @@ func newPlan[T Float](n int, v vectors[T]) (*Plan[T], bool) {
 			step := pass[T]{radix: r, m: m, s: s, twiddles: make([]T, 0, 2*m*(r-1)), constants: constantsOf[T](r), roots: make([]T, 0, 2*r)}
 			switch {
 			case r < len(v.passes):
-				step.run = v.passes[r]
+				step.run, step.anywhere = v.passes[r], v.passes[r] != nil
 			case v.odd != nil:
-				step.run = func(m, s int, dst, src, twiddles, constants []T) { v.odd(r, m, s, dst, src, twiddles, constants) }
+				step.run = func(m, s, _ int, dst, src, twiddles, constants []T) { v.odd(r, m, s, dst, src, twiddles, constants) }
 			}
 			for k := range r {
 				step.roots = appendRoot(step.roots, k, r)
@@ -75,26 +77,45 @@ func (p *Plan[T]) Len() int {
 	return 2 * p.lanes * p.n
 }
 
+// Elements is how many elements a line has.
+func (p *Plan[T]) Elements() int { return p.n }
+
 // Transform transforms the lines in a, and returns the buffer that holds the result: a or b, the other of which is overwritten. The sums are not scaled,
 // and those of the inverse transform are the same in another order: element n-i for i.
-func (p *Plan[T]) Transform(a, b []T) []T {
-	if p.chirp != nil {
-		return p.chirp.transform(a[:p.Len()], b[:p.Len()])
-	}
-	return p.TransformStrip(a, b, 1)
-}
+func (p *Plan[T]) Transform(a, b []T) []T { return p.TransformStrip(a, b, 1) }
 
-// HasStrips reports whether [Plan.TransformStrip] can be used.
+// HasStrips reports whether strips can be more than one vector wide.
 func (p *Plan[T]) HasStrips() bool { return p.chirp == nil }
 
 // TransformStrip is Transform for as many lines as fit into several vectors, which lie side by side for each element. Buffers are as many times as long.
 func (p *Plan[T]) TransformStrip(a, b []T, vectors int) []T {
+	if p.chirp != nil {
+		return p.chirp.transform(a[:p.Len()], b[:p.Len()])
+	}
+	return p.runPasses(p.passes, a[:vectors*p.Len()], b[:vectors*p.Len()], vectors)
+}
+
+// TransformFrom is TransformStrip of lines that may be elsewhere: their elements are so many parts of numbers apart.
+func (p *Plan[T]) TransformFrom(src []T, apart int, a, b []T, vectors int) []T {
+	row := 2 * p.lanes * vectors
+	if len(p.passes) == 0 || !p.passes[0].anywhere {
+		for i := range p.n {
+			copy(a[i*row:][:row], src[i*apart:])
+		}
+		return p.TransformStrip(a, b, vectors)
+	}
 	a, b = a[:vectors*p.Len()], b[:vectors*p.Len()]
-	for i := range p.passes {
-		s := &p.passes[i]
+	first := &p.passes[0]
+	first.run(first.m, first.s*vectors, apart, b, src, first.twiddles, first.constants)
+	return p.runPasses(p.passes[1:], b, a, vectors)
+}
+
+func (p *Plan[T]) runPasses(passes []pass[T], a, b []T, vectors int) []T {
+	for i := range passes {
+		s := &passes[i]
 		switch {
 		case s.run != nil:
-			s.run(s.m, s.s*vectors, b, a, s.twiddles, s.constants)
+			s.run(s.m, s.s*vectors, 2*p.lanes*s.s*vectors, b, a, s.twiddles, s.constants)
 		case s.radix > 5:
 			s.sums(b, a, p.lanes*vectors)
 		default:

@@ -138,3 +138,28 @@ func BenchmarkTransform(b *testing.B) {
 		})
 	}
 }
+
+// TestInverseReal goes there and back.
+func TestInverseReal(t *testing.T) {
+	for _, n := range []int{2, 4, 6, 8, 10, 30, 34, 64, 134, 360, 1024} {
+		for name, v := range map[string]vectors[float64]{"best": best[float64](), "narrow": narrow[float64](), "portable": portable[float64]()} {
+			r, ok := newReal(n, v)
+			require.True(t, ok)
+			rng := rand.New(rand.NewPCG(3, uint64(n)))
+			a, b := make([]float64, r.Len()), make([]float64, r.Len())
+			for i := range n * r.Lanes() {
+				a[i] = rng.NormFloat64()
+			}
+			x := append([]float64(nil), a...)
+			y := r.Transform(a, b)
+			spare := a
+			if &y[0] == &a[0] {
+				spare = b
+			}
+			z := InverseReal[float64]{r}.Transform(y, spare)
+			for i := range n * r.Lanes() {
+				require.InDelta(t, x[i], z[i], 1e-13, "%s, %d, number %d", name, n, i)
+			}
+		}
+	}
+}

@@ -8,6 +8,7 @@ type Real[T Float] struct {
 	half                *Plan[T]
 	halves              func(n int, dst, src, twiddles, constants []T)
 	twiddles, constants []T
+	back                []T // the twiddles of the way back
 }
 
 // NewReal makes a plan for lines of an even number of real numbers.
@@ -25,6 +26,7 @@ func newReal[T Float](numbers int, v vectors[T]) (*Real[T], bool) {
 	for k := range half.n/2 + 1 { // roots, halved, over the imaginary unit
 		sin, cos := math.Sincos(2 * math.Pi * (float64(k) / float64(numbers)))
 		r.twiddles = append(r.twiddles, T(-sin/2), T(-cos/2))
+		r.back = append(r.back, T(-sin/2), T(cos/2))
 	}
 	if r.halves == nil {
 		r.halves = halvesOf[T](v.lanes)
@@ -47,6 +49,24 @@ func (r *Real[T]) Transform(a, b []T) []T {
 	copy(a[row*n:][:row], a[:row])
 	r.halves(n, b, a, r.twiddles, r.constants)
 	return b
+}
+
+// InverseReal is the way back: from the first n+1 elements of lines with conjugate symmetry, whose first and last are real, to 2n real numbers. The elements are taken
+// apart into the transforms of the even and of the odd numbers, and these together are that of neighbours as one complex number.
+type InverseReal[T Float] struct{ *Real[T] }
+
+// NewInverseReal makes a plan for lines of an even number of real numbers.
+func NewInverseReal[T Float](numbers int) (InverseReal[T], bool) {
+	r, ok := NewReal[T](numbers)
+	return InverseReal[T]{r}, ok
+}
+
+// Transform transforms the lines in a, and returns the buffer that holds the result, in order and divided: a or b, the other of which is overwritten.
+func (r InverseReal[T]) Transform(a, b []T) []T {
+	r.halves(r.half.n, b, a, r.back, r.constants)
+	y := r.half.Transform(b, a)
+	r.half.Backwards(y, 1)
+	return y
 }
 
 // halvesOf is the assembly in Go.

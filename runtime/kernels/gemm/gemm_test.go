@@ -139,7 +139,10 @@ func testPack[T float32 | float64 | int8](t *testing.T) {
 	for i := range src {
 		src[i] = T(rng.IntN(200) - 100)
 	}
+	falling := inRuns(k, k, 0)
+	slices.Reverse(falling)
 	for _, m := range []Matrix{
+		NewMatrix(inRuns(n, 1, 100), falling), NewMatrix(rng.Perm(n), falling),
 		NewMatrix(inRuns(n, 1, 100), inRuns(k, k, 0)), NewMatrix(inRuns(n, n, 0), inRuns(k, 1, 100)),
 		NewMatrix(inRuns(n, 40, 9000), inRuns(k, 1, 50)), NewMatrix(inRuns(n, 1, 50), inRuns(k, 20, 5000)),
 		NewMatrix(inRuns(n, 1, 40), inRuns(k, 33, 5000)), NewMatrix(inRuns(n, 1, 8), inRuns(k, 7, 5000)),

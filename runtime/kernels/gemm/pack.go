@@ -10,10 +10,13 @@ import (
 type Matrix struct {
 	Rows, Ks             []int
 	linearRows, linearKs bool
+	fallingKs            bool // in memory, neighbours along k lie in the other order
 }
 
 // NewMatrix notices where neighbours in memory are neighbours in the matrix.
-func NewMatrix(rows, ks []int) Matrix { return Matrix{rows, ks, isLinear(rows), isLinear(ks)} }
+func NewMatrix(rows, ks []int) Matrix {
+	return Matrix{rows, ks, isLinear(rows), isLinear(ks), isFalling(ks)}
+}
 
 func isLinear(v []int) bool {
 	for i, x := range v {
@@ -22,6 +25,15 @@ func isLinear(v []int) bool {
 		}
 	}
 	return true
+}
+
+func isFalling(v []int) bool {
+	for i, x := range v {
+		if x != v[0]-i {
+			return false
+		}
+	}
+	return len(v) > 1
 }
 
 // Pack writes rows [i0, i1) over [k0, k1) as panels of r rows, filled up with zeros. dst has Padded(i1-i0, r)*(k1-k0) elements.
@@ -42,15 +54,32 @@ func Pack[T Number](m *Matrix, dst, src []T, r, i0, i1, k0, k1 int) {
 		}
 		switch {
 		case m.linearKs:
-			ahead := 0
-			if i+r < i1 {
-				ahead = m.Rows[i+r] - rows[0]
-			}
-			Interleave(panel, src, rows, ks[0], kc, r, ahead)
+			Interleave(panel, src, rows, ks[0], kc, r, m.toNext(i, i1, r))
+		case m.fallingKs:
+			Interleave(panel, src, rows, ks[kc-1], kc, r, m.toNext(i, i1, r))
+			turnAround(panel, r)
 		case len(rows) == r && isLinear(rows):
 			packRuns(panel, src[rows[0]:], ks, r, r)
 		default:
 			packScattered(panel, src, rows, ks, r)
+		}
+	}
+}
+
+// toNext is how far behind row i that of the next panel is, or 0 if row i1 comes before.
+func (m *Matrix) toNext(i, i1, r int) int {
+	if i+r >= i1 {
+		return 0
+	}
+	return m.Rows[i+r] - m.Rows[i]
+}
+
+// turnAround brings lines of r elements into the other order.
+func turnAround[T Number](panel []T, r int) {
+	for i, j := 0, len(panel)-r; i < j; i, j = i+r, j-r {
+		a, b := panel[i:][:r], panel[j:][:r]
+		for x, v := range a {
+			a[x], b[x] = b[x], v
 		}
 	}
 }

@@ -1,9 +1,10 @@
-// Command gen writes the loop that rotates neighbouring rows of a matrix: gen_rotate_amd64.s and its declarations. Run it by go generate in the
-// directory above.
+// Command gen writes the loops that rotate neighbouring rows of a matrix, and those that solve a block of a triangular system: gen_rotate_amd64.s, gen_block_amd64.s and
+// their declarations. Run it by go generate in the directory above.
 package main
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 
 	"github.com/mmcloughlin/avo/attr"
@@ -16,8 +17,18 @@ import (
 
 func main() { asmgen.Write(generate) }
 
-// generate returns the assembly and the Go file that declares its functions.
+// generate returns the assembly and the Go files that declare its functions.
 func generate() (asmgen.Files, error) {
+	files, err := rotations()
+	if err != nil {
+		return nil, err
+	}
+	more, err := blocks()
+	maps.Copy(files, more)
+	return files, err
+}
+
+func rotations() (asmgen.Files, error) {
 	ctx := build.NewContext()
 	ctx.ConstraintExpr("amd64")
 	for _, size := range []int{4, 8} {

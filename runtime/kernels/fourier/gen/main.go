@@ -28,6 +28,8 @@ func generate() (asmgen.Files, error) {
 			(&passes{Context: ctx, size: size, width: width}).halves()
 			(&passes{Context: ctx, size: size, width: width}).turn()
 			(&passes{Context: ctx, size: size, width: width}).exchange()
+			(&passes{Context: ctx, size: size, width: width}).put(false)
+			(&passes{Context: ctx, size: size, width: width}).put(true)
 		}
 	}
 	return asmgen.Compile(ctx, "runtime/kernels/fourier", "pass")
@@ -41,12 +43,13 @@ type passes struct {
 }
 
 // pass builds a function that goes through all butterflies of one radix. Element (q, p) of the source is vector q + s·p; the radix inputs of butterfly
-// p are m apart, its outputs go to radix·p and after. Output k is multiplied by twiddle k-1 of the butterfly.
+// p are m apart, its outputs go to radix·p and after. Output k is multiplied by twiddle k-1 of the butterfly. In the source, the s vectors of a p begin so many bytes
+// apart.
 func (g *passes) pass(radix int) {
 	name := fmt.Sprintf("pass%df%dx%d", radix, 8*g.size, 8*g.width)
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
-	g.SignatureExpr("func(m, s int, dst, src, twiddles, constants *byte)")
+	g.SignatureExpr("func(m, s, apart int, dst, src, twiddles, constants *byte)")
 	g.Doc(fmt.Sprintf("%s is a pass of radix %d on vectors of %d bits of float%d.", name, radix, 8*g.width, 8*g.size))
 	g.Pragma("noescape")
 	m, s := g.Load(g.Param("m"), g.GP64()), g.Load(g.Param("s"), g.GP64())
@@ -59,9 +62,11 @@ func (g *passes) pass(radix int) {
 	row := g.GP64() // bytes of s vectors
 	g.MOVQ(s, row)
 	g.SHLQ(shift, row)
+	gap := g.Load(g.Param("apart"), g.GP64())
 	between := g.GP64() // bytes between the inputs of a butterfly
-	g.MOVQ(row, between)
+	g.MOVQ(gap, between)
 	g.IMULQ(m, between)
+	g.SUBQ(row, gap)
 	g.ones = g.register()
 	g.broadcast(operand.Mem{Base: constants}, g.ones)
 	var fixed []reg.VecVirtual
@@ -108,6 +113,7 @@ func (g *passes) pass(radix int) {
 	for range radix - 1 {
 		g.ADDQ(row, to)
 	}
+	g.ADDQ(gap, from)
 	g.ADDQ(operand.U32(uint32(2*g.size*(radix-1))), tw)
 	g.DECQ(m)
 	g.JNZ(operand.LabelRef("butterfly"))

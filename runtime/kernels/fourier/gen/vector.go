@@ -86,6 +86,16 @@ func (g *passes) minusI(x, swapped reg.VecVirtual) {
 	g.choose(func() { g.VFMSUBADD213PS(swapped, g.ones, x) }, func() { g.VFMSUBADD213PD(swapped, g.ones, x) })
 }
 
+// turnEach multiplies the numbers of two vectors.
+func (g *passes) turnEach(x, by reg.VecVirtual) {
+	re, im, t := g.register(), g.register(), g.register()
+	g.choose(func() { g.VMOVSLDUP(by, re) }, func() { g.VMOVDDUP(by, re) })
+	g.choose(func() { g.VMOVSHDUP(by, im) }, func() { g.VPERMILPD(operand.U8(map[int]uint8{32: 0xF, 64: 0xFF}[g.width]), by, im) })
+	g.swap(x, t)
+	g.scale(im, t)
+	g.choose(func() { g.VFMADDSUB213PS(t, re, x) }, func() { g.VFMADDSUB213PD(t, re, x) })
+}
+
 // twiddle multiplies x by number k of a list.
 func (g *passes) twiddle(x reg.VecVirtual, list reg.Register, k int) {
 	re, im, t := g.register(), g.register(), g.register()
