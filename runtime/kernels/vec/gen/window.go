@@ -132,7 +132,9 @@ func (m *machine) windowRuns(in form, first vector, by folding, steps ...windowS
 			}
 			return tail
 		}
-		place := func(i int) operand.Mem { return operand.Mem{Base: a, Index: at, Scale: 1, Disp: i * m.lanes() * in.size} }
+		place := func(i int) operand.Mem {
+			return operand.Mem{Base: a, Index: at, Scale: 1, Disp: i * m.lanes() * in.size}
+		}
 		load := func(i int) vector { return m.load(in, place(i), maskOf(i)) }
 		var read []vector
 		if nan != "" {
