@@ -55,21 +55,26 @@ func Compile(ctx *build.Context, dir, name string) (Files, error) {
 // pruneMoves removes moves of whole vectors to where they are, which allocation leaves where a register is joined with another: each takes a place among the instructions that a processor
 // has under way, so that it sees less of what has to be loaded next. In functions for AVX-512, moves of less than 512 bits stay, as they clear what is above.
 func pruneMoves(f *ir.Function) {
-	isAVX2 := strings.HasSuffix(f.Name, "AVX2")
+	narrow := isForAVX2(f)
 	f.Nodes = slices.DeleteFunc(f.Nodes, func(n ir.Node) bool {
 		i, ok := n.(*ir.Instruction)
 		if !ok || len(i.Operands) != 2 || !strings.HasPrefix(i.Opcode, "VMOVAP") || i.Operands[0] != i.Operands[1] {
 			return false
 		}
 		r, ok := i.Operands[0].(reg.Physical)
-		return ok && (r.Size() == 64 || r.Size() == 32 && isAVX2)
+		return ok && (r.Size() == 64 || r.Size() == 32 && narrow)
 	})
 }
 
-// checkRegisters makes sure that a function for AVX2, which ends in that by its name, has no vector registers that came with AVX-512: they are allocated when there are no others left.
+// isForAVX2 reports whether a function is for processors without AVX-512, by the end of its name.
+func isForAVX2(f *ir.Function) bool {
+	return strings.HasSuffix(f.Name, "AVX2") || strings.HasSuffix(f.Name, "x256")
+}
+
+// checkRegisters makes sure that a function for AVX2 has no vector registers that came with AVX-512: they are allocated when there are no others left.
 func checkRegisters(f *ir.Function) error {
 	const vectors = 16 // of AVX2
-	if !strings.HasSuffix(f.Name, "AVX2") {
+	if !isForAVX2(f) {
 		return nil
 	}
 	for _, i := range f.Instructions() {

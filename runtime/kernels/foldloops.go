@@ -28,7 +28,7 @@ func foldBlocks[T, S any](pair func(x, y T) T, block func(x []S) T) func(x []S) 
 // halfOfBlocks is where a run of more than a block is divided: behind a block.
 func halfOfBlocks(n int) int { return (n/2 + sumBlock - 1) / sumBlock * sumBlock }
 
-// blocksAtOnce is how many blocks sumLinesOfBlocks folds by one call of the loop for lines.
+// blocksAtOnce is how many blocks are folded by one call, at most.
 const blocksAtOnce = 8
 
 // blockSums are the sums of blocks, and what each begins with.
@@ -37,7 +37,7 @@ type blockSums[T any] struct {
 	zero T
 }
 
-// sumLinesOfBlocks is sumBlocks by a loop for lines, if there is one, where a run is so many blocks or less: a loop may fold several at a time, and costs one call.
+// sumLinesOfBlocks is sumBlocks that folds up to blocksAtOnce whole blocks by one call of a loop for lines, if there is one: the loop may fold several at a time.
 func sumLinesOfBlocks[T realNumber](block func(x []T) T, lines func(y, x []T, run int, first *T)) func(x []T) T {
 	if lines == nil {
 		return sumBlocks(block)

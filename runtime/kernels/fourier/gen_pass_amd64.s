@@ -429,12 +429,11 @@ pairs:
 	JMP            next
 
 single:
-	LEAQ    (SP), R9
-	MOVQ    half+0(FP), DI
-	MOVQ    DI, R10
-	SHLQ    $0x03, DI
-	VMOVAPS Y1, Y1
-	VXORPS  Y2, Y2, Y2
+	LEAQ   (SP), R9
+	MOVQ   half+0(FP), DI
+	MOVQ   DI, R10
+	SHLQ   $0x03, DI
+	VXORPS Y2, Y2, Y2
 
 last:
 	VMOVUPS        (R9), Y3
@@ -1700,12 +1699,11 @@ pairs:
 	JMP            next
 
 single:
-	LEAQ    (SP), R9
-	MOVQ    half+0(FP), DI
-	MOVQ    DI, R10
-	SHLQ    $0x04, DI
-	VMOVAPD Y1, Y1
-	VXORPS  Y2, Y2, Y2
+	LEAQ   (SP), R9
+	MOVQ   half+0(FP), DI
+	MOVQ   DI, R10
+	SHLQ   $0x04, DI
+	VXORPS Y2, Y2, Y2
 
 last:
 	VMOVUPD        (R9), Y3
