@@ -66,7 +66,7 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 	if !kind.isOnRows() {
 		g.Label("panel")
 	}
-	m.panel(turn(rows, kind))
+	m.panel(turn(rows, vector, kind))
 	if !kind.isOnRows() {
 		g.ADDQ(m.ldc, m.c)
 		panels, err := g.Param("panels").Resolve()
@@ -79,7 +79,7 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 	g.VZEROUPPER()
 	g.RET()
 	if kind == onPanels {
-		m.askForMore(turn(rows, kind))
+		m.askForMore(turn(rows, vector, kind))
 	}
 }
 
@@ -110,11 +110,11 @@ func (k microKind) vectors() int {
 }
 
 // turn is how many of k are multiplied between jumps back. On panels it is a power of two, which memory is asked for together.
-func turn(rows int, kind microKind) int {
+func turn(rows, vector int, kind microKind) int {
 	switch {
 	case kind != onPanels:
 		return max(1, 28/rows)
-	case rows < 6:
+	case vector < 64:
 		return 8
 	}
 	return 4
