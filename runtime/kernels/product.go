@@ -278,7 +278,7 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 		}
 		blocks := p.rowBlocks(f).count()
 		if p.isPacked() && blocks > 1 {
-			p.packLoop.run(f, p.packs(), 1+(1<<14)/(1+min(p.k, gemm.KC)*min(p.blockN, packColumns)))
+			p.packLoop.run(f, p.packs(), 1+(1<<14)/(1+min(p.k, gemm.KC)*min(p.blockN, p.packColumns())))
 		}
 		p.blockLoop.byClaim(f, p.batch*blocks*p.tasksN, 1+(1<<15)/(1+p.k*p.blockN*(p.panels/blocks*p.kernel.MR)))
 	}
@@ -328,23 +328,25 @@ func (p *product[T]) packedAt(block, k, kc, column int) int {
 	return (block*p.lines(p.k)+p.lines(k))*p.blockN + column*p.lines(kc)
 }
 
-// packs is how many parts of the right side are packed on their own: in each batch and block of columns, for each step, packColumns columns.
+// packs is how many parts of the right side are packed on their own: in each batch and block of columns, for each step, packColumns of these.
 func (p *product[T]) packs() int { return p.batch * p.tasksN * p.packSteps() * p.packStrips() }
 
-// packColumns is a multiple of every kernel's NR.
-const packColumns = 256
+// packPanels is how many panels are packed at a time: the lines of many share a few places in the nearest cache. To cut rows into four panels at a time took 0.75 of the time
+// of sixteen on Zen 3.
+const packPanels = 4
 
-func (p *product[T]) packSteps() int  { return (p.k-1)/p.step() + 1 }
-func (p *product[T]) packStrips() int { return (p.blockN-1)/packColumns + 1 }
+func (p *product[T]) packColumns() int { return packPanels * p.panel }
+func (p *product[T]) packSteps() int   { return (p.k-1)/p.step() + 1 }
+func (p *product[T]) packStrips() int  { return (p.blockN-1)/p.packColumns() + 1 }
 
 // packRight packs parts, counted through the batches.
 func (p *product[T]) packRight(dst []T, src []byte, lo, hi int) {
 	for part := lo; part < hi; part++ {
-		strip, rest := part%p.packStrips()*packColumns, part/p.packStrips()
+		strip, rest := part%p.packStrips()*p.packColumns(), part/p.packStrips()
 		task, k := rest/p.packSteps(), rest%p.packSteps()*p.step()
 		b, j := task/p.tasksN, task%p.tasksN*p.blockN
 		kc := min(p.step(), p.k-k)
-		if first, end := j+strip, min(j+strip+packColumns, j+p.blockN, p.n); first < end {
+		if first, end := j+strip, min(j+strip+p.packColumns(), j+p.blockN, p.n); first < end {
 			p.pack(&p.right, dst[p.packedAt(task, k, kc, strip):], src, p.rightBatch[b], p.panel, first, end, k, k+kc)
 		}
 	}
