@@ -194,12 +194,6 @@ func doubleAngles() kernel {
 	return k
 }
 
-// floatPower is e^(y·log|x|), with the sign and the ends of the range that math.Pow has.
-func (m *machine) floatPower(x, y vector) vector {
-	// So much is as good as infinity, but its product with 0 is a number.
-	return m.powerEnds(x, y, m.exp(m.mul(m.between(y, -1e300, 1e300), m.log(m.abs(x)))))
-}
-
 // powerEnds makes x to the power y of r, which is that of |x|.
 func (m *machine) powerEnds(x, y, r vector) vector {
 	half := m.mul(y, m.constant(0.5))
