@@ -16887,48 +16887,40 @@ many:
 	VPANDD       all32_7fffffff<>+0(SB), Z0, Z2
 	VMOVUPS      all32_40800000<>+0(SB), Z5
 	VMINPS       Z2, Z5, Z5
-	VMOVUPS      all32_37aeb8ea<>+0(SB), Z6
-	VFMADD213PS  all32_b9e22c87<>+0(SB), Z5, Z6
-	VFMADD213PS  all32_3b883127<>+0(SB), Z5, Z6
-	VFMADD213PS  all32_bccd75d7<>+0(SB), Z5, Z6
-	VFMADD213PS  all32_3ddda2a4<>+0(SB), Z5, Z6
-	VFMADD213PS  all32_3f22268f<>+0(SB), Z5, Z6
-	VFMADD213PS  all32_3f909313<>+0(SB), Z5, Z6
-	VFMADD213PS  all32_b9316c51<>+0(SB), Z5, Z6
-	VMOVUPS      all32_3f800000<>+0(SB), Z5
-	VPXORD       all32_80000000<>+0(SB), Z6, Z6
-	VMOVUPS      all32_c2d00000<>+0(SB), Z7
-	VMOVUPS      all32_42b20000<>+0(SB), Z8
-	VMINPS       Z6, Z8, Z6
-	VMAXPS       Z6, Z7, Z6
-	VMOVUPS      all32_3fb8aa3b<>+0(SB), Z7
-	VMOVUPS      all32_4b400000<>+0(SB), Z8
-	VMOVUPS      Z8, Z8
-	VFMADD231PS  Z7, Z6, Z8
-	VSUBPS       all32_4b400000<>+0(SB), Z8, Z7
-	VMOVUPS      Z6, Z8
-	VFNMADD231PS all32_3f317200<>+0(SB), Z7, Z8
-	VMULPS       all32_b5bfbe8e<>+0(SB), Z7, Z9
-	VADDPS       Z9, Z8, Z10
-	VMULPS       Z10, Z10, Z11
-	VMOVUPS      all32_3ab6de34<>+0(SB), Z12
-	VFMADD213PS  all32_3c0920a4<>+0(SB), Z10, Z12
-	VFMADD213PS  all32_3d2aaa2a<>+0(SB), Z10, Z12
-	VFMADD213PS  all32_3e2aaa43<>+0(SB), Z10, Z12
-	VFMADD213PS  all32_3f000000<>+0(SB), Z10, Z12
+	VMOVUPS      all32_b7aeb8ea<>+0(SB), Z6
+	VFMADD213PS  all32_39e22c87<>+0(SB), Z5, Z6
+	VFMADD213PS  all32_bb883127<>+0(SB), Z5, Z6
+	VFMADD213PS  all32_3ccd75d7<>+0(SB), Z5, Z6
+	VFMADD213PS  all32_bddda2a4<>+0(SB), Z5, Z6
+	VFMADD213PS  all32_bf22268f<>+0(SB), Z5, Z6
+	VFMADD213PS  all32_bf909313<>+0(SB), Z5, Z6
+	VFMADD213PS  all32_39316c51<>+0(SB), Z5, Z6
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Z5
+	VMOVUPS      all32_4b40007f<>+0(SB), Z7
+	VMOVUPS      Z7, Z7
+	VFMADD231PS  Z5, Z6, Z7
+	VSUBPS       all32_4b40007f<>+0(SB), Z7, Z5
+	VMOVUPS      Z6, Z6
+	VFNMADD231PS all32_3f317218<>+0(SB), Z5, Z6
+	VPSLLD       $0x17, Z7, Z5
+	VMULPS       Z6, Z6, Z7
+	VMOVUPS      all32_3c0920a4<>+0(SB), Z8
+	VFMADD231PS  all32_3ab6de34<>+0(SB), Z6, Z8
+	VMOVUPS      all32_3e2aaa43<>+0(SB), Z9
+	VFMADD231PS  all32_3d2aaa2a<>+0(SB), Z6, Z9
 	VMOVUPS      Z9, Z9
-	VFMADD231PS  Z12, Z11, Z9
-	VADDPS       Z9, Z8, Z8
-	VCMPPS       $0x11, all32_c2aeac57<>+0(SB), Z6, K1
-	VADDPS       all32_43150000<>+0(SB), Z7, K1, Z7
-	VADDPS       all32_3f800000<>+0(SB), Z8, Z6
-	VSCALEFPS    Z7, Z6, Z6
-	VMOVUPS      Z6, Z7
-	VCVTPS2DQ    Z6, K1, Z7
-	VSUBPS       Z7, Z5, Z5
+	VFMADD231PS  Z7, Z8, Z9
+	VMOVUPS      all32_3f000000<>+0(SB), Z8
+	VFMADD231PS  Z9, Z6, Z8
+	VMOVUPS      Z6, Z6
+	VFMADD231PS  Z7, Z8, Z6
+	VMOVUPS      all32_3f800000<>+0(SB), Z7
+	VSUBPS       Z5, Z7, Z7
+	VMOVUPS      Z7, Z7
+	VFNMADD231PS Z6, Z5, Z7
 	VCMPPS       $0x11, all32_3f6e147b<>+0(SB), Z2, K1
 	VPANDD       all32_80000000<>+0(SB), Z0, Z0
-	VPORD        Z0, Z5, Z0
+	VPORD        Z0, Z7, Z0
 	VBLENDMPS    Z1, Z0, K1, Z3
 	VMOVUPS      Z3, (CX)(BX*4)
 	ADDQ         $+16, BX
@@ -16959,48 +16951,40 @@ rest:
 	VPANDD       all32_7fffffff<>+0(SB), Z0, Z2
 	VMOVUPS      all32_40800000<>+0(SB), Z3
 	VMINPS       Z2, Z3, Z3
-	VMOVUPS      all32_37aeb8ea<>+0(SB), Z5
-	VFMADD213PS  all32_b9e22c87<>+0(SB), Z3, Z5
-	VFMADD213PS  all32_3b883127<>+0(SB), Z3, Z5
-	VFMADD213PS  all32_bccd75d7<>+0(SB), Z3, Z5
-	VFMADD213PS  all32_3ddda2a4<>+0(SB), Z3, Z5
-	VFMADD213PS  all32_3f22268f<>+0(SB), Z3, Z5
-	VFMADD213PS  all32_3f909313<>+0(SB), Z3, Z5
-	VFMADD213PS  all32_b9316c51<>+0(SB), Z3, Z5
-	VMOVUPS      all32_3f800000<>+0(SB), Z3
-	VPXORD       all32_80000000<>+0(SB), Z5, Z5
-	VMOVUPS      all32_c2d00000<>+0(SB), Z6
-	VMOVUPS      all32_42b20000<>+0(SB), Z7
-	VMINPS       Z5, Z7, Z5
-	VMAXPS       Z5, Z6, Z5
-	VMOVUPS      all32_3fb8aa3b<>+0(SB), Z6
-	VMOVUPS      all32_4b400000<>+0(SB), Z7
-	VMOVUPS      Z7, Z7
-	VFMADD231PS  Z6, Z5, Z7
-	VSUBPS       all32_4b400000<>+0(SB), Z7, Z6
-	VMOVUPS      Z5, Z7
-	VFNMADD231PS all32_3f317200<>+0(SB), Z6, Z7
-	VMULPS       all32_b5bfbe8e<>+0(SB), Z6, Z8
-	VADDPS       Z8, Z7, Z9
-	VMULPS       Z9, Z9, Z10
-	VMOVUPS      all32_3ab6de34<>+0(SB), Z11
-	VFMADD213PS  all32_3c0920a4<>+0(SB), Z9, Z11
-	VFMADD213PS  all32_3d2aaa2a<>+0(SB), Z9, Z11
-	VFMADD213PS  all32_3e2aaa43<>+0(SB), Z9, Z11
-	VFMADD213PS  all32_3f000000<>+0(SB), Z9, Z11
+	VMOVUPS      all32_b7aeb8ea<>+0(SB), Z5
+	VFMADD213PS  all32_39e22c87<>+0(SB), Z3, Z5
+	VFMADD213PS  all32_bb883127<>+0(SB), Z3, Z5
+	VFMADD213PS  all32_3ccd75d7<>+0(SB), Z3, Z5
+	VFMADD213PS  all32_bddda2a4<>+0(SB), Z3, Z5
+	VFMADD213PS  all32_bf22268f<>+0(SB), Z3, Z5
+	VFMADD213PS  all32_bf909313<>+0(SB), Z3, Z5
+	VFMADD213PS  all32_39316c51<>+0(SB), Z3, Z5
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Z3
+	VMOVUPS      all32_4b40007f<>+0(SB), Z6
+	VMOVUPS      Z6, Z6
+	VFMADD231PS  Z3, Z5, Z6
+	VSUBPS       all32_4b40007f<>+0(SB), Z6, Z3
+	VMOVUPS      Z5, Z5
+	VFNMADD231PS all32_3f317218<>+0(SB), Z3, Z5
+	VPSLLD       $0x17, Z6, Z3
+	VMULPS       Z5, Z5, Z6
+	VMOVUPS      all32_3c0920a4<>+0(SB), Z7
+	VFMADD231PS  all32_3ab6de34<>+0(SB), Z5, Z7
+	VMOVUPS      all32_3e2aaa43<>+0(SB), Z8
+	VFMADD231PS  all32_3d2aaa2a<>+0(SB), Z5, Z8
 	VMOVUPS      Z8, Z8
-	VFMADD231PS  Z11, Z10, Z8
-	VADDPS       Z8, Z7, Z7
-	VCMPPS       $0x11, all32_c2aeac57<>+0(SB), Z5, K2
-	VADDPS       all32_43150000<>+0(SB), Z6, K2, Z6
-	VADDPS       all32_3f800000<>+0(SB), Z7, Z5
-	VSCALEFPS    Z6, Z5, Z5
-	VMOVUPS      Z5, Z6
-	VCVTPS2DQ    Z5, K2, Z6
-	VSUBPS       Z6, Z3, Z3
+	VFMADD231PS  Z6, Z7, Z8
+	VMOVUPS      all32_3f000000<>+0(SB), Z7
+	VFMADD231PS  Z8, Z5, Z7
+	VMOVUPS      Z5, Z5
+	VFMADD231PS  Z6, Z7, Z5
+	VMOVUPS      all32_3f800000<>+0(SB), Z6
+	VSUBPS       Z3, Z6, Z6
+	VMOVUPS      Z6, Z6
+	VFNMADD231PS Z5, Z3, Z6
 	VCMPPS       $0x11, all32_3f6e147b<>+0(SB), Z2, K2
 	VPANDD       all32_80000000<>+0(SB), Z0, Z0
-	VPORD        Z0, Z3, Z0
+	VPORD        Z0, Z6, Z0
 	VBLENDMPS    Z1, Z0, K2, Z4
 	VMOVUPS      Z4, K1, (CX)(BX*4)
 	ADDQ         $+16, BX
@@ -17155,149 +17139,185 @@ DATA all32_40800000<>+56(SB)/4, $0x40800000
 DATA all32_40800000<>+60(SB)/4, $0x40800000
 GLOBL all32_40800000<>(SB), RODATA|NOPTR, $64
 
-DATA all32_37aeb8ea<>+0(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+4(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+8(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+12(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+16(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+20(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+24(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+28(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+32(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+36(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+40(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+44(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+48(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+52(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+56(SB)/4, $0x37aeb8ea
-DATA all32_37aeb8ea<>+60(SB)/4, $0x37aeb8ea
-GLOBL all32_37aeb8ea<>(SB), RODATA|NOPTR, $64
+DATA all32_b7aeb8ea<>+0(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+4(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+8(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+12(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+16(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+20(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+24(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+28(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+32(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+36(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+40(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+44(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+48(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+52(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+56(SB)/4, $0xb7aeb8ea
+DATA all32_b7aeb8ea<>+60(SB)/4, $0xb7aeb8ea
+GLOBL all32_b7aeb8ea<>(SB), RODATA|NOPTR, $64
 
-DATA all32_b9e22c87<>+0(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+4(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+8(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+12(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+16(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+20(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+24(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+28(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+32(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+36(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+40(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+44(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+48(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+52(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+56(SB)/4, $0xb9e22c87
-DATA all32_b9e22c87<>+60(SB)/4, $0xb9e22c87
-GLOBL all32_b9e22c87<>(SB), RODATA|NOPTR, $64
+DATA all32_39e22c87<>+0(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+4(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+8(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+12(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+16(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+20(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+24(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+28(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+32(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+36(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+40(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+44(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+48(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+52(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+56(SB)/4, $0x39e22c87
+DATA all32_39e22c87<>+60(SB)/4, $0x39e22c87
+GLOBL all32_39e22c87<>(SB), RODATA|NOPTR, $64
 
-DATA all32_3b883127<>+0(SB)/4, $0x3b883127
-DATA all32_3b883127<>+4(SB)/4, $0x3b883127
-DATA all32_3b883127<>+8(SB)/4, $0x3b883127
-DATA all32_3b883127<>+12(SB)/4, $0x3b883127
-DATA all32_3b883127<>+16(SB)/4, $0x3b883127
-DATA all32_3b883127<>+20(SB)/4, $0x3b883127
-DATA all32_3b883127<>+24(SB)/4, $0x3b883127
-DATA all32_3b883127<>+28(SB)/4, $0x3b883127
-DATA all32_3b883127<>+32(SB)/4, $0x3b883127
-DATA all32_3b883127<>+36(SB)/4, $0x3b883127
-DATA all32_3b883127<>+40(SB)/4, $0x3b883127
-DATA all32_3b883127<>+44(SB)/4, $0x3b883127
-DATA all32_3b883127<>+48(SB)/4, $0x3b883127
-DATA all32_3b883127<>+52(SB)/4, $0x3b883127
-DATA all32_3b883127<>+56(SB)/4, $0x3b883127
-DATA all32_3b883127<>+60(SB)/4, $0x3b883127
-GLOBL all32_3b883127<>(SB), RODATA|NOPTR, $64
+DATA all32_bb883127<>+0(SB)/4, $0xbb883127
+DATA all32_bb883127<>+4(SB)/4, $0xbb883127
+DATA all32_bb883127<>+8(SB)/4, $0xbb883127
+DATA all32_bb883127<>+12(SB)/4, $0xbb883127
+DATA all32_bb883127<>+16(SB)/4, $0xbb883127
+DATA all32_bb883127<>+20(SB)/4, $0xbb883127
+DATA all32_bb883127<>+24(SB)/4, $0xbb883127
+DATA all32_bb883127<>+28(SB)/4, $0xbb883127
+DATA all32_bb883127<>+32(SB)/4, $0xbb883127
+DATA all32_bb883127<>+36(SB)/4, $0xbb883127
+DATA all32_bb883127<>+40(SB)/4, $0xbb883127
+DATA all32_bb883127<>+44(SB)/4, $0xbb883127
+DATA all32_bb883127<>+48(SB)/4, $0xbb883127
+DATA all32_bb883127<>+52(SB)/4, $0xbb883127
+DATA all32_bb883127<>+56(SB)/4, $0xbb883127
+DATA all32_bb883127<>+60(SB)/4, $0xbb883127
+GLOBL all32_bb883127<>(SB), RODATA|NOPTR, $64
 
-DATA all32_bccd75d7<>+0(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+4(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+8(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+12(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+16(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+20(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+24(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+28(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+32(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+36(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+40(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+44(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+48(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+52(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+56(SB)/4, $0xbccd75d7
-DATA all32_bccd75d7<>+60(SB)/4, $0xbccd75d7
-GLOBL all32_bccd75d7<>(SB), RODATA|NOPTR, $64
+DATA all32_3ccd75d7<>+0(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+4(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+8(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+12(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+16(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+20(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+24(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+28(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+32(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+36(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+40(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+44(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+48(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+52(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+56(SB)/4, $0x3ccd75d7
+DATA all32_3ccd75d7<>+60(SB)/4, $0x3ccd75d7
+GLOBL all32_3ccd75d7<>(SB), RODATA|NOPTR, $64
 
-DATA all32_3ddda2a4<>+0(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+4(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+8(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+12(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+16(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+20(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+24(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+28(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+32(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+36(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+40(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+44(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+48(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+52(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+56(SB)/4, $0x3ddda2a4
-DATA all32_3ddda2a4<>+60(SB)/4, $0x3ddda2a4
-GLOBL all32_3ddda2a4<>(SB), RODATA|NOPTR, $64
+DATA all32_bddda2a4<>+0(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+4(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+8(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+12(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+16(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+20(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+24(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+28(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+32(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+36(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+40(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+44(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+48(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+52(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+56(SB)/4, $0xbddda2a4
+DATA all32_bddda2a4<>+60(SB)/4, $0xbddda2a4
+GLOBL all32_bddda2a4<>(SB), RODATA|NOPTR, $64
 
-DATA all32_3f22268f<>+0(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+4(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+8(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+12(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+16(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+20(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+24(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+28(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+32(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+36(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+40(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+44(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+48(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+52(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+56(SB)/4, $0x3f22268f
-DATA all32_3f22268f<>+60(SB)/4, $0x3f22268f
-GLOBL all32_3f22268f<>(SB), RODATA|NOPTR, $64
+DATA all32_bf22268f<>+0(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+4(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+8(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+12(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+16(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+20(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+24(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+28(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+32(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+36(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+40(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+44(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+48(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+52(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+56(SB)/4, $0xbf22268f
+DATA all32_bf22268f<>+60(SB)/4, $0xbf22268f
+GLOBL all32_bf22268f<>(SB), RODATA|NOPTR, $64
 
-DATA all32_3f909313<>+0(SB)/4, $0x3f909313
-DATA all32_3f909313<>+4(SB)/4, $0x3f909313
-DATA all32_3f909313<>+8(SB)/4, $0x3f909313
-DATA all32_3f909313<>+12(SB)/4, $0x3f909313
-DATA all32_3f909313<>+16(SB)/4, $0x3f909313
-DATA all32_3f909313<>+20(SB)/4, $0x3f909313
-DATA all32_3f909313<>+24(SB)/4, $0x3f909313
-DATA all32_3f909313<>+28(SB)/4, $0x3f909313
-DATA all32_3f909313<>+32(SB)/4, $0x3f909313
-DATA all32_3f909313<>+36(SB)/4, $0x3f909313
-DATA all32_3f909313<>+40(SB)/4, $0x3f909313
-DATA all32_3f909313<>+44(SB)/4, $0x3f909313
-DATA all32_3f909313<>+48(SB)/4, $0x3f909313
-DATA all32_3f909313<>+52(SB)/4, $0x3f909313
-DATA all32_3f909313<>+56(SB)/4, $0x3f909313
-DATA all32_3f909313<>+60(SB)/4, $0x3f909313
-GLOBL all32_3f909313<>(SB), RODATA|NOPTR, $64
+DATA all32_bf909313<>+0(SB)/4, $0xbf909313
+DATA all32_bf909313<>+4(SB)/4, $0xbf909313
+DATA all32_bf909313<>+8(SB)/4, $0xbf909313
+DATA all32_bf909313<>+12(SB)/4, $0xbf909313
+DATA all32_bf909313<>+16(SB)/4, $0xbf909313
+DATA all32_bf909313<>+20(SB)/4, $0xbf909313
+DATA all32_bf909313<>+24(SB)/4, $0xbf909313
+DATA all32_bf909313<>+28(SB)/4, $0xbf909313
+DATA all32_bf909313<>+32(SB)/4, $0xbf909313
+DATA all32_bf909313<>+36(SB)/4, $0xbf909313
+DATA all32_bf909313<>+40(SB)/4, $0xbf909313
+DATA all32_bf909313<>+44(SB)/4, $0xbf909313
+DATA all32_bf909313<>+48(SB)/4, $0xbf909313
+DATA all32_bf909313<>+52(SB)/4, $0xbf909313
+DATA all32_bf909313<>+56(SB)/4, $0xbf909313
+DATA all32_bf909313<>+60(SB)/4, $0xbf909313
+GLOBL all32_bf909313<>(SB), RODATA|NOPTR, $64
 
-DATA all32_b9316c51<>+0(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+4(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+8(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+12(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+16(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+20(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+24(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+28(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+32(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+36(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+40(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+44(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+48(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+52(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+56(SB)/4, $0xb9316c51
-DATA all32_b9316c51<>+60(SB)/4, $0xb9316c51
-GLOBL all32_b9316c51<>(SB), RODATA|NOPTR, $64
+DATA all32_39316c51<>+0(SB)/4, $0x39316c51
+DATA all32_39316c51<>+4(SB)/4, $0x39316c51
+DATA all32_39316c51<>+8(SB)/4, $0x39316c51
+DATA all32_39316c51<>+12(SB)/4, $0x39316c51
+DATA all32_39316c51<>+16(SB)/4, $0x39316c51
+DATA all32_39316c51<>+20(SB)/4, $0x39316c51
+DATA all32_39316c51<>+24(SB)/4, $0x39316c51
+DATA all32_39316c51<>+28(SB)/4, $0x39316c51
+DATA all32_39316c51<>+32(SB)/4, $0x39316c51
+DATA all32_39316c51<>+36(SB)/4, $0x39316c51
+DATA all32_39316c51<>+40(SB)/4, $0x39316c51
+DATA all32_39316c51<>+44(SB)/4, $0x39316c51
+DATA all32_39316c51<>+48(SB)/4, $0x39316c51
+DATA all32_39316c51<>+52(SB)/4, $0x39316c51
+DATA all32_39316c51<>+56(SB)/4, $0x39316c51
+DATA all32_39316c51<>+60(SB)/4, $0x39316c51
+GLOBL all32_39316c51<>(SB), RODATA|NOPTR, $64
+
+DATA all32_4b40007f<>+0(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+4(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+8(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+12(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+16(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+20(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+24(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+28(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+32(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+36(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+40(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+44(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+48(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+52(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+56(SB)/4, $0x4b40007f
+DATA all32_4b40007f<>+60(SB)/4, $0x4b40007f
+GLOBL all32_4b40007f<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3f317218<>+0(SB)/4, $0x3f317218
+DATA all32_3f317218<>+4(SB)/4, $0x3f317218
+DATA all32_3f317218<>+8(SB)/4, $0x3f317218
+DATA all32_3f317218<>+12(SB)/4, $0x3f317218
+DATA all32_3f317218<>+16(SB)/4, $0x3f317218
+DATA all32_3f317218<>+20(SB)/4, $0x3f317218
+DATA all32_3f317218<>+24(SB)/4, $0x3f317218
+DATA all32_3f317218<>+28(SB)/4, $0x3f317218
+DATA all32_3f317218<>+32(SB)/4, $0x3f317218
+DATA all32_3f317218<>+36(SB)/4, $0x3f317218
+DATA all32_3f317218<>+40(SB)/4, $0x3f317218
+DATA all32_3f317218<>+44(SB)/4, $0x3f317218
+DATA all32_3f317218<>+48(SB)/4, $0x3f317218
+DATA all32_3f317218<>+52(SB)/4, $0x3f317218
+DATA all32_3f317218<>+56(SB)/4, $0x3f317218
+DATA all32_3f317218<>+60(SB)/4, $0x3f317218
+GLOBL all32_3f317218<>(SB), RODATA|NOPTR, $64
 
 DATA all32_3f6e147b<>+0(SB)/4, $0x3f6e147b
 DATA all32_3f6e147b<>+4(SB)/4, $0x3f6e147b
@@ -68648,51 +68668,40 @@ many:
 	VPAND        all32_7fffffff<>+0(SB), Y0, Y2
 	VMOVUPS      all32_40800000<>+0(SB), Y3
 	VMINPS       Y2, Y3, Y3
-	VMOVUPS      all32_37aeb8ea<>+0(SB), Y4
-	VFMADD213PS  all32_b9e22c87<>+0(SB), Y3, Y4
-	VFMADD213PS  all32_3b883127<>+0(SB), Y3, Y4
-	VFMADD213PS  all32_bccd75d7<>+0(SB), Y3, Y4
-	VFMADD213PS  all32_3ddda2a4<>+0(SB), Y3, Y4
-	VFMADD213PS  all32_3f22268f<>+0(SB), Y3, Y4
-	VFMADD213PS  all32_3f909313<>+0(SB), Y3, Y4
-	VFMADD213PS  all32_b9316c51<>+0(SB), Y3, Y4
-	VMOVUPS      all32_3f800000<>+0(SB), Y3
-	VPXOR        all32_80000000<>+0(SB), Y4, Y4
-	VMOVUPS      all32_c2d00000<>+0(SB), Y5
-	VMOVUPS      all32_42b20000<>+0(SB), Y6
-	VMINPS       Y4, Y6, Y4
-	VMAXPS       Y4, Y5, Y4
-	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y5
-	VMOVUPS      all32_4b40007e<>+0(SB), Y6
-	VMOVUPS      Y6, Y6
-	VFMADD231PS  Y5, Y4, Y6
-	VSUBPS       all32_4b40007e<>+0(SB), Y6, Y5
-	VMOVUPS      Y4, Y7
-	VFNMADD231PS all32_3f317200<>+0(SB), Y5, Y7
-	VMULPS       all32_b5bfbe8e<>+0(SB), Y5, Y5
-	VADDPS       Y5, Y7, Y8
-	VMULPS       Y8, Y8, Y9
-	VMOVUPS      all32_3ab6de34<>+0(SB), Y10
-	VFMADD213PS  all32_3c0920a4<>+0(SB), Y8, Y10
-	VFMADD213PS  all32_3d2aaa2a<>+0(SB), Y8, Y10
-	VFMADD213PS  all32_3e2aaa43<>+0(SB), Y8, Y10
-	VFMADD213PS  all32_3f000000<>+0(SB), Y8, Y10
+	VMOVUPS      all32_b7aeb8ea<>+0(SB), Y4
+	VFMADD213PS  all32_39e22c87<>+0(SB), Y3, Y4
+	VFMADD213PS  all32_bb883127<>+0(SB), Y3, Y4
+	VFMADD213PS  all32_3ccd75d7<>+0(SB), Y3, Y4
+	VFMADD213PS  all32_bddda2a4<>+0(SB), Y3, Y4
+	VFMADD213PS  all32_bf22268f<>+0(SB), Y3, Y4
+	VFMADD213PS  all32_bf909313<>+0(SB), Y3, Y4
+	VFMADD213PS  all32_39316c51<>+0(SB), Y3, Y4
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y3
+	VMOVUPS      all32_4b40007f<>+0(SB), Y5
 	VMOVUPS      Y5, Y5
-	VFMADD231PS  Y10, Y9, Y5
-	VADDPS       Y5, Y7, Y5
-	VCMPPS       $0x11, all32_c2ad496b<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y6, Y6
-	VPAND        all32_4b000000<>+0(SB), Y4, Y7
-	VPADDD       Y7, Y6, Y6
-	VMOVUPS      Y6, Y7
-	VFMADD231PS  Y6, Y5, Y7
-	VCVTPS2DQ    Y7, Y5
-	VADDPS       Y7, Y7, Y6
-	VBLENDVPS    Y4, Y5, Y6, Y4
-	VSUBPS       Y4, Y3, Y3
+	VFMADD231PS  Y3, Y4, Y5
+	VSUBPS       all32_4b40007f<>+0(SB), Y5, Y3
+	VMOVUPS      Y4, Y4
+	VFNMADD231PS all32_3f317218<>+0(SB), Y3, Y4
+	VPSLLD       $0x17, Y5, Y3
+	VMULPS       Y4, Y4, Y5
+	VMOVUPS      all32_3c0920a4<>+0(SB), Y6
+	VFMADD231PS  all32_3ab6de34<>+0(SB), Y4, Y6
+	VMOVUPS      all32_3e2aaa43<>+0(SB), Y7
+	VFMADD231PS  all32_3d2aaa2a<>+0(SB), Y4, Y7
+	VMOVUPS      Y7, Y7
+	VFMADD231PS  Y5, Y6, Y7
+	VMOVUPS      all32_3f000000<>+0(SB), Y6
+	VFMADD231PS  Y7, Y4, Y6
+	VMOVUPS      Y4, Y4
+	VFMADD231PS  Y5, Y6, Y4
+	VMOVUPS      all32_3f800000<>+0(SB), Y5
+	VSUBPS       Y3, Y5, Y5
+	VMOVUPS      Y5, Y5
+	VFNMADD231PS Y4, Y3, Y5
 	VCMPPS       $0x11, all32_3f6e147b<>+0(SB), Y2, Y2
 	VPAND        all32_80000000<>+0(SB), Y0, Y0
-	VPOR         Y0, Y3, Y0
+	VPOR         Y0, Y5, Y0
 	VBLENDVPS    Y2, Y1, Y0, Y0
 	VMOVUPS      Y0, (CX)(BX*4)
 	ADDQ         $+8, BX
@@ -68723,51 +68732,40 @@ rest:
 	VPAND        all32_7fffffff<>+0(SB), Y1, Y3
 	VMOVUPS      all32_40800000<>+0(SB), Y4
 	VMINPS       Y3, Y4, Y4
-	VMOVUPS      all32_37aeb8ea<>+0(SB), Y5
-	VFMADD213PS  all32_b9e22c87<>+0(SB), Y4, Y5
-	VFMADD213PS  all32_3b883127<>+0(SB), Y4, Y5
-	VFMADD213PS  all32_bccd75d7<>+0(SB), Y4, Y5
-	VFMADD213PS  all32_3ddda2a4<>+0(SB), Y4, Y5
-	VFMADD213PS  all32_3f22268f<>+0(SB), Y4, Y5
-	VFMADD213PS  all32_3f909313<>+0(SB), Y4, Y5
-	VFMADD213PS  all32_b9316c51<>+0(SB), Y4, Y5
-	VMOVUPS      all32_3f800000<>+0(SB), Y4
-	VPXOR        all32_80000000<>+0(SB), Y5, Y5
-	VMOVUPS      all32_c2d00000<>+0(SB), Y6
-	VMOVUPS      all32_42b20000<>+0(SB), Y7
-	VMINPS       Y5, Y7, Y5
-	VMAXPS       Y5, Y6, Y5
-	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y6
-	VMOVUPS      all32_4b40007e<>+0(SB), Y7
-	VMOVUPS      Y7, Y7
-	VFMADD231PS  Y6, Y5, Y7
-	VSUBPS       all32_4b40007e<>+0(SB), Y7, Y6
-	VMOVUPS      Y5, Y8
-	VFNMADD231PS all32_3f317200<>+0(SB), Y6, Y8
-	VMULPS       all32_b5bfbe8e<>+0(SB), Y6, Y6
-	VADDPS       Y6, Y8, Y9
-	VMULPS       Y9, Y9, Y10
-	VMOVUPS      all32_3ab6de34<>+0(SB), Y11
-	VFMADD213PS  all32_3c0920a4<>+0(SB), Y9, Y11
-	VFMADD213PS  all32_3d2aaa2a<>+0(SB), Y9, Y11
-	VFMADD213PS  all32_3e2aaa43<>+0(SB), Y9, Y11
-	VFMADD213PS  all32_3f000000<>+0(SB), Y9, Y11
+	VMOVUPS      all32_b7aeb8ea<>+0(SB), Y5
+	VFMADD213PS  all32_39e22c87<>+0(SB), Y4, Y5
+	VFMADD213PS  all32_bb883127<>+0(SB), Y4, Y5
+	VFMADD213PS  all32_3ccd75d7<>+0(SB), Y4, Y5
+	VFMADD213PS  all32_bddda2a4<>+0(SB), Y4, Y5
+	VFMADD213PS  all32_bf22268f<>+0(SB), Y4, Y5
+	VFMADD213PS  all32_bf909313<>+0(SB), Y4, Y5
+	VFMADD213PS  all32_39316c51<>+0(SB), Y4, Y5
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y4
+	VMOVUPS      all32_4b40007f<>+0(SB), Y6
 	VMOVUPS      Y6, Y6
-	VFMADD231PS  Y11, Y10, Y6
-	VADDPS       Y6, Y8, Y6
-	VCMPPS       $0x11, all32_c2ad496b<>+0(SB), Y5, Y5
-	VPSLLD       $0x17, Y7, Y7
-	VPAND        all32_4b000000<>+0(SB), Y5, Y8
-	VPADDD       Y8, Y7, Y7
-	VMOVUPS      Y7, Y8
-	VFMADD231PS  Y7, Y6, Y8
-	VCVTPS2DQ    Y8, Y6
-	VADDPS       Y8, Y8, Y7
-	VBLENDVPS    Y5, Y6, Y7, Y5
-	VSUBPS       Y5, Y4, Y4
+	VFMADD231PS  Y4, Y5, Y6
+	VSUBPS       all32_4b40007f<>+0(SB), Y6, Y4
+	VMOVUPS      Y5, Y5
+	VFNMADD231PS all32_3f317218<>+0(SB), Y4, Y5
+	VPSLLD       $0x17, Y6, Y4
+	VMULPS       Y5, Y5, Y6
+	VMOVUPS      all32_3c0920a4<>+0(SB), Y7
+	VFMADD231PS  all32_3ab6de34<>+0(SB), Y5, Y7
+	VMOVUPS      all32_3e2aaa43<>+0(SB), Y8
+	VFMADD231PS  all32_3d2aaa2a<>+0(SB), Y5, Y8
+	VMOVUPS      Y8, Y8
+	VFMADD231PS  Y6, Y7, Y8
+	VMOVUPS      all32_3f000000<>+0(SB), Y7
+	VFMADD231PS  Y8, Y5, Y7
+	VMOVUPS      Y5, Y5
+	VFMADD231PS  Y6, Y7, Y5
+	VMOVUPS      all32_3f800000<>+0(SB), Y6
+	VSUBPS       Y4, Y6, Y6
+	VMOVUPS      Y6, Y6
+	VFNMADD231PS Y5, Y4, Y6
 	VCMPPS       $0x11, all32_3f6e147b<>+0(SB), Y3, Y3
 	VPAND        all32_80000000<>+0(SB), Y1, Y1
-	VPOR         Y1, Y4, Y1
+	VPOR         Y1, Y6, Y1
 	VBLENDVPS    Y3, Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (CX)(BX*4)
 	ADDQ         $+8, BX

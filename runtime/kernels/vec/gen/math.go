@@ -124,12 +124,16 @@ func (m *machine) expLess1(r vector) vector {
 	return m.fma(p, square, r)
 }
 
-// erf is a polynomial near zero and 1 - e^-q(|x|) beyond.
+// erf is a polynomial near zero and 1 - e^q(|x|) beyond. That power counts for a fifth of the result at most, so few steps are enough for it.
 func (m *machine) erf(x vector) vector {
 	near := m.fma(x, m.horner(m.mul(x, x), erf32...), x)
 	a := m.abs(x)
 	q := m.horner(m.min(m.copyOf(m.constant(4)), a), erfc32...)
-	far := m.sub(m.copyOf(m.constant(1)), m.exp(m.bits("XOR", q, m.pattern(1<<31))))
+	const counted = shifted + 127 // the lowest bits of a sum with it are an exponent
+	sum := m.fma(q, m.copyOf(m.constant(math.Log2E)), m.copyOf(m.constant(counted)))
+	r := m.fnma(m.sub(sum, m.constant(counted)), m.constant(math.Ln2), q)
+	power := m.shift("SLL", sum, 23)
+	far := m.fnma(power, m.expLess1(r), m.sub(m.copyOf(m.constant(1)), power))
 	return m.choose(m.compare(isLess, a, m.constant(0.93)), near, m.withSign(far, x))
 }
 
