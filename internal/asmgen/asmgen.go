@@ -58,7 +58,7 @@ func pruneMoves(f *ir.Function) {
 	narrow := isForAVX2(f)
 	f.Nodes = slices.DeleteFunc(f.Nodes, func(n ir.Node) bool {
 		i, ok := n.(*ir.Instruction)
-		if !ok || len(i.Operands) != 2 || !strings.HasPrefix(i.Opcode, "VMOVAP") || i.Operands[0] != i.Operands[1] {
+		if !ok || len(i.Operands) != 2 || !strings.HasPrefix(i.Opcode, "VMOVAP") && !strings.HasPrefix(i.Opcode, "VMOVUP") || i.Operands[0] != i.Operands[1] {
 			return false
 		}
 		r, ok := i.Operands[0].(reg.Physical)

@@ -75,10 +75,13 @@ func TestMovesOfVectors(t *testing.T) {
 		ctx.Function(c.name)
 		ctx.SignatureExpr("func()")
 		ctx.VMOVAPS(c.v, c.v)
+		ctx.VMOVUPD(c.v, c.v)
 		ctx.RET()
 		files, err := asmgen.Compile(ctx, "some/pkg", "moves")
 		require.NoError(t, err)
-		move := "VMOVAPS " + c.v.Asm() + ", " + c.v.Asm()
-		assert.Equal(t, c.stays, strings.Contains(string(files["gen_moves_amd64.s"]), move), "%s in %s", move, c.name)
+		for _, op := range []string{"VMOVAPS ", "VMOVUPD "} {
+			move := op + c.v.Asm() + ", " + c.v.Asm()
+			assert.Equal(t, c.stays, strings.Contains(string(files["gen_moves_amd64.s"]), move), "%s in %s", move, c.name)
+		}
 	}
 }
