@@ -18,6 +18,7 @@
 //	constants.go what stays in registers of the constants
 //	assign.go    which register holds what, and when; spills
 //	wide.go      several vectors of a row at a time
+//	turns.go     which of them take turns in a long body
 //	loop.go      loops over rows and over their elements, and what they ask of memory ahead
 //	emit.go      the loop around it, and constants
 //	element.go   Element: one element of a chain among other code; conversion.go

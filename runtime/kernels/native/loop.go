@@ -77,7 +77,7 @@ func assemble(e *expansion) *machineCode {
 	a.begin(before, identities)
 	c.Do(amd64.CMP, true, regCount, amd64.R(regIndex))
 	c.JumpIf(amd64.E, rest)
-	m.spills = w.write(c, loop, rest)
+	m.spills = w.write(c, before, loop, rest)
 	c.Pad(32)
 	c.Mark(loop)
 	a.prefetch(1)

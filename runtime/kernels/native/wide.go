@@ -8,6 +8,7 @@ type wideLoop struct {
 	e      *expansion
 	n      int  // vectors; 1 is no wide loop
 	chains bool // are in registers
+	turns  bool // are what vectors take
 	half   *halves
 	body   []int
 	places [][]int
@@ -32,6 +33,9 @@ func (e *expansion) widened(a *assigner, spare *int) *wideLoop {
 		*spare -= h.registers()
 		w.half = h
 	}
+	if w.half == nil && e.takesTurns() {
+		w.n, w.turns = turnVectors, true
+	}
 	return w
 }
 
@@ -52,7 +56,7 @@ func (w *wideLoop) keepChains(a *assigner, spare *int) {
 
 // write writes the loop, which is entered at the first element of a row and goes on to loop, or to rest if no whole vector is left. It returns how
 // many registers are spilled.
-func (w *wideLoop) write(c *amd64.Code, loop, rest amd64.Label) (spills int) {
+func (w *wideLoop) write(c *amd64.Code, before []int, loop, rest amd64.Label) (spills int) {
 	if w.n == 1 {
 		return 0
 	}
@@ -71,10 +75,14 @@ func (w *wideLoop) write(c *amd64.Code, loop, rest amd64.Label) (spills int) {
 	c.Mark(again)
 	first.prefetch(w.n)
 	first.findChains()
-	for i := range w.n {
-		a := w.assigner(c, i)
-		a.write()
-		spills = max(spills, a.spills)
+	if w.turns {
+		spills = w.inTurns(c, before)
+	} else {
+		for i := range w.n {
+			a := w.assigner(c, i)
+			a.write()
+			spills = max(spills, a.spills)
+		}
 	}
 	c.DoImm(amd64.ADD, true, amd64.R(regIndex), step)
 	isWhole(amd64.LE, again)
