@@ -100,7 +100,7 @@ type site struct {
 func newTensorRun(entry *tensorFunction, host *Host) (*tensorRun, error) {
 	r := &tensorRun{entry: entry, host: host}
 	frame := alignUp(entry.frame, BufferAlign)
-	arena, err := host.allocator.Allocate(frame+entry.scratch+entry.asyncScratch+entry.kept, BufferAlign)
+	arena, err := host.allocator.Allocate(frame+entry.working(), BufferAlign)
 	if err != nil {
 		return nil, err
 	}
@@ -367,6 +367,6 @@ func (t *tensorFunction) detached() (l detachedLayout) {
 	for i := range t.results {
 		l.offsets = append(l.offsets, place(t.resultType(i).Bytes))
 	}
-	l.scratch = place(t.scratch + t.asyncScratch + t.kept)
+	l.scratch = place(t.working())
 	return l
 }

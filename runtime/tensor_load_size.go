@@ -51,6 +51,9 @@ func (l *tensorLoader) size(t *tensorFunction) error {
 	return nil
 }
 
+// working is the memory of an instance beside its frame.
+func (t *tensorFunction) working() int64 { return t.scratch + t.asyncScratch + t.kept }
+
 // bytes is the memory of an execution: arguments, results and arena.
 func (t *tensorFunction) bytes() int64 {
 	total := t.frame

@@ -40,7 +40,7 @@ func (f *Function) IsTensor() bool { return f.tensor != nil }
 // arena and the kernels' scratch.
 func (f *Function) ArenaBytes() int64 {
 	t := f.tensor
-	return alignUp(t.frame, BufferAlign) + t.scratch + t.asyncScratch
+	return alignUp(t.frame, BufferAlign) + t.working()
 }
 
 // ArgTypes returns the types of the arguments of a tensor function.
