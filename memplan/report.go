@@ -29,7 +29,8 @@ type Report struct {
 	Constants int64 `json:"constant_bytes"`
 	// Donated are the results that may lie in the memory of arguments, as the header's input_output_alias lets them.
 	Donated int64 `json:"donated_bytes,omitempty"`
-	// Arena is what the runtime asks of its allocator for an execution: the frame, in which values have their places, and the scratch of kernels.
+	// Arena is what the runtime asks of its allocator for an execution: the frame, in which values have their places, and the scratch of kernels, with what
+	// they keep for loops.
 	Arena   int64 `json:"arena_bytes"`
 	Frame   int64 `json:"frame_bytes"`
 	Scratch int64 `json:"scratch_bytes"`

@@ -188,6 +188,7 @@ func (a *activation) bindLoop(s *step, cond, body *activation) {
 	cond.bindOut(0, a.pred[:])
 	cond.runsOften()
 	body.runsOften()
+	body.prepare(s.prepares)
 }
 
 // runsOften prepares a, whose memory is known, for being run many times.

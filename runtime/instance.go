@@ -100,7 +100,7 @@ type site struct {
 func newTensorRun(entry *tensorFunction, host *Host) (*tensorRun, error) {
 	r := &tensorRun{entry: entry, host: host}
 	frame := alignUp(entry.frame, BufferAlign)
-	arena, err := host.allocator.Allocate(frame+entry.scratch+entry.asyncScratch, BufferAlign)
+	arena, err := host.allocator.Allocate(frame+entry.working(), BufferAlign)
 	if err != nil {
 		return nil, err
 	}
@@ -114,19 +114,25 @@ func newTensorRun(entry *tensorFunction, host *Host) (*tensorRun, error) {
 // instanceBuilder lays activations over the arena.
 type instanceBuilder struct {
 	run     *tensorRun
-	scratch []byte // not given out yet
+	scratch []byte // and what is kept for loops: not given out yet
 	owner   *asyncOp
 	op      *asyncOp // whose fiber is being made
 }
 
 func (b *instanceBuilder) fiber(f *fiber, fn *tensorFunction, frame []byte, op *asyncOp) {
 	b.name(f, op)
-	scratch := b.scratch[:fn.scratch:fn.scratch]
-	b.scratch = b.scratch[fn.scratch:]
+	scratch := b.take(fn.scratch)
 	outer := b.op
 	b.op = op
 	f.base = b.activation(fn, nil, frame, scratch)
 	b.op = outer
+}
+
+// take gives out memory.
+func (b *instanceBuilder) take(n int64) []byte {
+	mem := b.scratch[:n:n]
+	b.scratch = b.scratch[n:]
+	return mem
 }
 
 // ctx is the context of the kernels that are being placed.
@@ -239,6 +245,11 @@ func (b *instanceBuilder) site(a *activation, s *step, frame, scratch []byte) {
 	for i, callee := range s.callees {
 		off := s.control.Frames[i]
 		site.children = append(site.children, b.activation(callee, a, frame[off:off+callee.frame:off+callee.frame], scratch))
+	}
+	for _, pc := range s.prepares {
+		body := site.children[1]
+		n := body.fn.steps[pc].prepare.Bytes
+		body.frames[pc].kept = b.take(alignUp(n, BufferAlign))[:n:n]
 	}
 }
 
@@ -356,6 +367,6 @@ func (t *tensorFunction) detached() (l detachedLayout) {
 	for i := range t.results {
 		l.offsets = append(l.offsets, place(t.resultType(i).Bytes))
 	}
-	l.scratch = place(t.scratch + t.asyncScratch)
+	l.scratch = place(t.working())
 	return l
 }

@@ -36,6 +36,7 @@ type tensorFunction struct {
 	totalRegs    int64
 	scratch      int64 // largest scratch of the sequence that runs the function
 	asyncScratch int64 // scratch of all sequences that async starts below begin
+	kept         int64 // what is prepared for loops; each has memory of its own
 
 	// lateFrom > 0 marks a variant for an async start that binds only the first lateFrom-1 arguments; it waits before
 	// each first use of the others.
@@ -84,10 +85,12 @@ type step struct {
 	runAsync AsyncTensorKernel
 	small    []SmallCall // the same as run, or nil
 	later    func() LaterCalls
+	prepare  *Preparation
 	code     scalar.Code // the same as run, or nil
 	differs  bool        // code may give other bits
 	scalar   *scalarLoop // the same as a loop, or nil
 	notices  []int32     // stepNotify, stepSegmentEnd: segments that wait for the step before
+	prepares []int32     // stepWhile: steps of the body that are prepared when the loop begins
 	control  *Control
 	callees  []*tensorFunction
 }

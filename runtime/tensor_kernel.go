@@ -37,6 +37,8 @@ type Bound struct {
 	CodeDiffers bool
 	// Scratch is the number of bytes that TensorFrame.Scratch gives to every call.
 	Scratch int64
+	// Prepare, if set, is what had better be done once where the kernel runs again and again on an input that stays the same.
+	Prepare *Preparation
 	// Evaluated says that this is the meaning of the op from the reference evaluator, for want of a fast implementation.
 	Evaluated bool
 }
@@ -116,6 +118,7 @@ func (b *Binding) InPlace(out, in int) bool {
 type TensorFrame struct {
 	in, out []*Buffer
 	scratch []byte
+	kept    []byte
 	ctx     *ExecContext
 
 	divisions atomic.Pointer[divisions] // of ParallelFor; nil before the first one
@@ -146,6 +149,9 @@ func (f *TensorFrame) Out(i int) *Buffer { return f.out[i] }
 // Scratch returns as many bytes as the binder asked for, aligned to BufferAlign, with undefined contents. They are the
 // kernel's until it returns, or until its value is available.
 func (f *TensorFrame) Scratch() []byte { return f.scratch }
+
+// Kept returns what the kernel's Preparation has written for the present contents of its input, or nil where it has not run.
+func (f *TensorFrame) Kept() []byte { return f.kept }
 
 // Ctx returns the context of the execution: cancellation, queue, device, request data.
 func (f *TensorFrame) Ctx() *ExecContext { return f.ctx }

@@ -251,8 +251,7 @@ func handsOn(t *tensorFunction, s *step, i int) bool {
 	if s.kind != stepWhile || t.regs[s.in[i]].Slot != t.regs[s.out[i]].Slot {
 		return false
 	}
-	body := s.callees[1]
-	return body.regs[body.results[i]].Slot == ArgSlot(i) && len(body.outRegs[i]) == 0
+	return s.callees[1].handsOn(i)
 }
 
 func registerList(regs []bef.RegID) []int32 {

@@ -75,7 +75,7 @@ func (l *tensorLoader) bind(t *tensorFunction, name string, chosen *boundKernel,
 	switch {
 	case bound.Run != nil:
 		s.kind, s.run, s.small, s.code, s.differs = stepKernel, bound.Run, bound.Small, bound.Code, bound.CodeDiffers
-		s.later = bound.Later
+		s.later, s.prepare = bound.Later, bound.Prepare
 	case bound.RunAsync != nil:
 		s.kind, s.runAsync = stepAsyncKernel, bound.RunAsync
 	default:

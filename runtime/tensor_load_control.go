@@ -49,6 +49,7 @@ func (l *tensorLoader) control(t *tensorFunction, k *bef.Kernel, s *step) error 
 			return err
 		}
 		s.scalar = newScalarLoop(t, s)
+		s.findPreparations(l.program.options.maxBytes())
 		return nil
 	case stepConditional:
 		return l.checkConditional(t, s)

@@ -24,7 +24,9 @@ func (l *tensorLoader) size(t *tensorFunction) error {
 		}
 		*scratch = max(*scratch, alignUp(s.scratch, BufferAlign))
 		t.forks = t.forks || s.kind == stepAsyncStart || s.kind == stepNotify
+		t.kept = saturatingAdd(t.kept, s.keptBytes())
 		for _, c := range s.callees {
+			t.kept = saturatingAdd(t.kept, c.kept)
 			t.forks = t.forks || c.forks
 			t.asyncScratch += c.asyncScratch
 			if s.kind == stepAsyncStart {
@@ -33,7 +35,7 @@ func (l *tensorLoader) size(t *tensorFunction) error {
 				*scratch = max(*scratch, c.scratch)
 			}
 			t.totalRegs += c.totalRegs
-			if t.totalRegs > maxInstanceRegisters || t.asyncScratch > limit {
+			if t.totalRegs > maxInstanceRegisters || t.asyncScratch > limit || t.kept > limit {
 				return l.fail(t.fn, t.fn.Location(), "", "too large: its calls expand to more than %d registers or %d bytes of scratch", maxInstanceRegisters, limit)
 			}
 		}
@@ -48,6 +50,9 @@ func (l *tensorLoader) size(t *tensorFunction) error {
 	}
 	return nil
 }
+
+// working is the memory of an instance beside its frame.
+func (t *tensorFunction) working() int64 { return t.scratch + t.asyncScratch + t.kept }
 
 // bytes is the memory of an execution: arguments, results and arena.
 func (t *tensorFunction) bytes() int64 {

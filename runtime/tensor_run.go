@@ -37,10 +37,10 @@ type RunOptions struct {
 func (f *Function) IsTensor() bool { return f.tensor != nil }
 
 // ArenaBytes returns the memory of one execution of a tensor function besides its arguments and results: the planned
-// arena and the kernels' scratch.
+// arena, the kernels' scratch, and what they keep for loops.
 func (f *Function) ArenaBytes() int64 {
 	t := f.tensor
-	return alignUp(t.frame, BufferAlign) + t.scratch + t.asyncScratch
+	return alignUp(t.frame, BufferAlign) + t.working()
 }
 
 // ArgTypes returns the types of the arguments of a tensor function.

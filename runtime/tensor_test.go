@@ -61,6 +61,25 @@ func toyKernels() *runtime.Registry {
 		return bound, err
 	})
 	reg.Tensor("toy.mul", binary2(func(a, b int32) int32 { return a * b }))
+	reg.Tensor("toy.prepared", func(b *runtime.Binding) (runtime.Bound, error) {
+		bound, err := sum(b)
+		plain := bound.Run
+		bound.Prepare = &runtime.Preparation{In: 1, Bytes: b.In[1].Bytes, Run: func(f *runtime.TensorFrame) {
+			for i := 0; i < len(f.Kept()); i += 4 {
+				put(f.Kept()[i:], get(f.In(1).Data[i:])+100)
+			}
+		}}
+		bound.Run = func(f *runtime.TensorFrame) error {
+			for i := 0; i < len(f.Kept()); i += 4 {
+				put(f.Out(0).Data[i:], get(f.In(0).Data[i:])+get(f.Kept()[i:]))
+			}
+			if f.Kept() != nil {
+				return nil
+			}
+			return plain(f)
+		}
+		return bound, err
+	})
 	reg.Tensor("toy.copy", run(func(f *runtime.TensorFrame) error {
 		copy(f.Out(0).Data, f.In(0).Data)
 		return nil

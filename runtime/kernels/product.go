@@ -13,7 +13,7 @@ import (
 // arrays begins at an offset; within one the matrices say where elements are.
 //
 // 1. Operands of another type than T are converted into scratch memory, unless packing decodes them.
-// 2. The right side is packed into scratch memory, or has been when the kernel was bound, if it is a constant. Where its rows lie together, or each part of it belongs to one
+// 2. The right side is packed into scratch memory, or has been before: when the kernel was bound, if it is a constant, or when the loop began that hands it on. Where its rows lie together, or each part of it belongs to one
 // block only, it is packed by the way.
 // 3. Blocks of the result are computed in parallel; each packs the part of the left side that it needs.
 // 4. A result of another type than T is converted from scratch memory, or block by block when its sums are complete.
@@ -130,7 +130,7 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 	} else if p.isPacked() {
 		p.packed = place{kind: inScratch, section: e.scratch.take(int64(p.packedLen()) * size)}
 	}
-	return runtime.Bound{Run: p.run, Scratch: e.scratch.size}, true
+	return runtime.Bound{Run: p.run, Scratch: e.scratch.size, Prepare: p.preparation()}, true
 }
 
 // bindLoops is the kernel of a form that packs nothing.
@@ -277,8 +277,8 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 			break
 		}
 		blocks := p.rowBlocks(f).count()
-		if p.isPacked() && blocks > 1 {
-			p.packLoop.run(f, p.packs(), 1+(1<<14)/(1+min(p.k, gemm.KC)*min(p.blockN, p.packColumns())))
+		if p.packsIn(f) && blocks > 1 {
+			p.packLoop.run(f, p.packs(), p.packsOfTask())
 		}
 		p.blockLoop.byClaim(f, p.batch*blocks*p.tasksN, 1+(1<<15)/(1+p.k*p.blockN*(p.panels/blocks*p.kernel.MR)))
 	}
@@ -287,7 +287,8 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 	return nil
 }
 
-// isPacked reports whether a run packs the right side: once, before the blocks, if several read the same part of it, else each block its own.
+// isPacked reports whether a run packs the right side, unless that has been done before: once, before the blocks, if several read the same part of it, else each block
+// its own.
 func (p *product[T]) isPacked() bool { return p.constant == nil && !p.onRows }
 
 // pack writes panels of r rows of an operand whose elements begin at a place of src.
@@ -339,6 +340,11 @@ func (p *product[T]) packColumns() int { return packPanels * p.panel }
 func (p *product[T]) packSteps() int   { return (p.k-1)/p.step() + 1 }
 func (p *product[T]) packStrips() int  { return (p.blockN-1)/p.packColumns() + 1 }
 
+// packsOfTask is how many of them are worth handing to a worker.
+func (p *product[T]) packsOfTask() int {
+	return 1 + (1<<14)/(1+min(p.k, gemm.KC)*min(p.blockN, p.packColumns()))
+}
+
 // packRight packs parts, counted through the batches.
 func (p *product[T]) packRight(dst []T, src []byte, lo, hi int) {
 	for part := lo; part < hi; part++ {
@@ -358,10 +364,11 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 	left, out := p.lhs.of(f), p.out.of(f)
 	rows := p.rowBlocks(f)
 	blocks := rows.count()
-	right := p.constant
-	packsOwn := p.isPacked() && blocks == 1
+	right := p.packedBefore(f)
+	packsOwn := p.packsIn(f) && blocks == 1
+	onRows := right == nil && p.onRows
 	switch {
-	case p.onRows:
+	case onRows:
 		right = elems[T](p.rhs.of(f))
 	case right == nil && !packsOwn:
 		right = elems[T](p.packed.of(f))
@@ -391,8 +398,8 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 					p.pack(&p.right, w.edge, p.rhs.of(f), p.rightBatch[b], p.panel, j+x, j+x+n, k, k+kc)
 					p.multiply(f, w, left, w.edge, c[x:], ldc, b, i, end, n, k, k+kc)
 				}
-			case p.onRows:
-				p.multiply(f, w, left, right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:], c, ldc, b, i, end, cols, k, k+kc)
+			case onRows:
+				p.multiplyOnRows(f, w, left, right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:], c, ldc, b, i, end, cols, k, k+kc)
 			default:
 				p.multiply(f, w, left, right[p.packedAt(bj, k, kc, 0):], c, ldc, b, i, end, cols, k, k+kc)
 			}
@@ -407,12 +414,18 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 // multiply computes rows [i, end) of cols columns over [k, k1), of which right begins with the first, with the left side where it is or as it has been packed.
 // Rows of c are ldc apart.
 func (p *product[T]) multiply(f *runtime.TensorFrame, w *workspace[T], left []byte, right, c []T, ldc, batch, i, end, cols, k, k1 int) {
-	switch {
-	case p.placed != nil:
+	if p.placed != nil {
 		p.blockInPlace(f, w, left, right, c, batch, i, end, cols, k, k1)
-	case p.onRows:
-		p.kernel.BlockOnRows(end-i, cols, k1-k, w.left, right, p.rowStride, c, ldc, k > 0, w.tile, w.edge)
-	default:
-		p.kernel.Block(end-i, cols, p.lines(k1-k), w.left, right, c, ldc, k > 0, w.tile)
+		return
 	}
+	p.kernel.Block(end-i, cols, p.lines(k1-k), w.left, right, c, ldc, k > 0, w.tile)
+}
+
+// multiplyOnRows is multiply with the right side where it is.
+func (p *product[T]) multiplyOnRows(f *runtime.TensorFrame, w *workspace[T], left []byte, right, c []T, ldc, batch, i, end, cols, k, k1 int) {
+	if p.placed != nil {
+		p.blockInPlace(f, w, left, right, c, batch, i, end, cols, k, k1)
+		return
+	}
+	p.kernel.BlockOnRows(end-i, cols, k1-k, w.left, right, p.rowStride, c, ldc, k > 0, w.tile, w.edge)
 }

@@ -12,7 +12,7 @@ const partsOfWorker = 2
 // columnParts is into how many parts workers divide the columns of a block, or 0 if they share its rows.
 func (p *product[T]) columnParts(f *runtime.TensorFrame) int {
 	parts := partsOfWorker * f.Workers()
-	if f.Workers() == 1 || !p.isPacked() || p.placed == nil || p.packLeft != nil || p.encode != nil || p.blockN/p.panel < parts || p.rowBlocks(f).count() == 1 {
+	if f.Workers() == 1 || !p.packsIn(f) || p.placed == nil || p.packLeft != nil || p.encode != nil || p.blockN/p.panel < parts || p.rowBlocks(f).count() == 1 {
 		return 0
 	}
 	return parts
