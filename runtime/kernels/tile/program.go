@@ -148,6 +148,9 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 	}
 	f := p.begin(lo, hi, b)
 	code := p.compiled(f, hi-lo)
+	if code != nil && code.overlaps(p) && p.overwrites(b) {
+		code = code.byTiles(p)
+	}
 	if code != nil && code.repeats {
 		p.repeatUniforms(f, b)
 	}
