@@ -124,6 +124,9 @@ const aPeriod = -1
 // Weight estimates the work per element in simple operations.
 func (p *Program) Weight() int { return p.weight }
 
+// Computes reports whether the program does more than move elements.
+func (p *Program) Computes() bool { return len(p.steps) > 0 }
+
 // Len is the number of elements of each output.
 func (p *Program) Len() int { return int(p.space.Len()) }
 
