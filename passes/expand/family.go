@@ -29,6 +29,7 @@ var Family = pass.Family{
 		ScatterSliceSimplifier,
 		SelectAndScatter,
 		StableSort,
+		StackedReduce,
 		StochasticConvert,
 		TopKDecomposer,
 		TopKRewriter,

@@ -21,6 +21,7 @@ An elementwise instruction joins the fusion of its users if they are all in one,
 they are, an array that is rotated: a concatenation of the last and the first part of another, and a gather of elements, which the loop loads where it needs them. Reshapes by dimensions of size 1,
 slices and transposes behind them, and the concatenation of columns to index vectors come with their users. A reduction by one op takes in what computes its operand.
 One that folds a few elements into each result is written out in the loop of its users, with what computes them.
+Arrays that are concatenated, of the same dimensions and few, are computed in their places.
 Broadcasts, iotas and scalar constants are copied into every fusion that uses them, and so are simple instructions that read one array:
 recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes, or rows of very few elements. A single instruction is not wrapped, but for a rotation, which reads its array then.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
@@ -193,6 +194,10 @@ func (f *fuser) findGroups() {
 		if roots, ok := f.servesAsView(in); ok {
 			f.groups.set(in.ID(), roots)
 			f.views.Set(in.ID(), true)
+			continue
+		}
+		if stacks(in) {
+			f.begin(in, in.OperandInstr(0).Shape())
 			continue
 		}
 		if !fusible(in) {

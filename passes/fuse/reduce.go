@@ -82,6 +82,15 @@ func (f *fuser) spares(in hlo.Instruction) bool {
 	switch {
 	case in.Opcode() == hlo.OpGather:
 		return f.isView(in.OperandInstr(1)) && in.OperandInstr(1).Opcode() == hlo.OpConcatenate
+	case stacks(in):
+		for o := range in.Operands() {
+			for f.isView(o) && o.Opcode() == hlo.OpReshape {
+				o = o.OperandInstr(0)
+			}
+			if f.isView(o) {
+				return true // a slice, which is no array then
+			}
+		}
 	case f.reduces(in):
 		if arrays /= 2; arrays == 1 {
 			return false

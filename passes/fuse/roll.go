@@ -36,3 +36,11 @@ func (f *fuser) intoReduction(roots []hlo.InstrID) bool {
 	}
 	return false
 }
+
+// stacks reports whether in puts few arrays one behind the other, so that a loop over one of them can compute all, each in its place.
+func stacks(in hlo.Instruction) bool {
+	return analysis.IsStack(in) && in.OperandInstr(0).Shape().NumElements() >= leastStacked && in.NumControlPredecessors()+in.NumControlSuccessors() == 0 && !isComplex(in)
+}
+
+// leastStacked is the number of elements of an array from which on it is worth a loop that has it put in its place: shorter ones are a few calls, or part of a program over scalars.
+const leastStacked = 64

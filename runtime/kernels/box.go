@@ -168,6 +168,16 @@ func copyRuns[T any](dst, src []byte, to, from, ds, ss, n int) {
 	_, _ = dst[min(to, to+last*ds)], dst[max(to, to+last*ds)+w-1]
 	_, _ = src[min(from, from+last*ss)], src[max(from, from+last*ss)+w-1]
 	d, s := unsafe.Pointer(&dst[to]), unsafe.Pointer(&src[from])
+	for ; last >= 4; last -= 4 { // how long a shorter loop takes depends on where in the program it lies
+		d1, s1 := unsafe.Add(d, ds), unsafe.Add(s, ss)
+		d2, s2 := unsafe.Add(d1, ds), unsafe.Add(s1, ss)
+		d3, s3 := unsafe.Add(d2, ds), unsafe.Add(s2, ss)
+		*(*T)(d) = *(*T)(s)
+		*(*T)(d1) = *(*T)(s1)
+		*(*T)(d2) = *(*T)(s2)
+		*(*T)(d3) = *(*T)(s3)
+		d, s = unsafe.Add(d3, ds), unsafe.Add(s3, ss)
+	}
 	for range last {
 		*(*T)(d) = *(*T)(s)
 		d, s = unsafe.Add(d, ds), unsafe.Add(s, ss)

@@ -10,13 +10,19 @@ import (
 // and does not keep the pointers.
 type Loop func(n int, d, a, b, c unsafe.Pointer)
 
-// Inline writes the instructions that compute what a [Loop] does to one element. They use vector registers from 16 on and masks, and nothing
-// else. The operands are at the low end of args; the register with the result is returned. Constant is where 16 bytes are in the code.
+// Inline writes the instructions that compute what a [Loop] does to one element. They change vector registers from 16 on, masks, those that Uses says, and nothing
+// else. The operands are at the low end of args, which are read before anything is changed but their own of [InlineArguments]; the register with the result is returned. Constant is where
+// 16 bytes are in the code.
 type Inline interface {
+	// Uses is a set of vector registers below 16: bit i is that of register i.
+	Uses() uint16
 	// Below is the power of two below which the magnitude of the only operand has to be, a double or a single one; the loop is called for others. It is 0 if there is no limit.
 	Below() (power int, double bool)
 	Write(c *amd64.Code, args []amd64.Reg, constant func([16]byte) amd64.Label) amd64.Reg
 }
+
+// InlineArguments are the registers for operands of an [Inline] that are in none.
+var InlineArguments = [3]amd64.Reg{0, 1, 15}
 
 // callee is what a call computes by.
 type callee struct {

@@ -115,17 +115,34 @@ func (t *translator) inline(in *instr, i int) (out []exit) {
 	callee := &t.p.loops[in.m]
 	var args []amd64.Reg
 	for k, at := range []uint16{in.a, in.b, in.c}[:callee.args] {
-		args = append(args, t.numberIn(at, true, [...]amd64.Reg{0, 1, 15}[k]))
+		args = append(args, t.numberIn(at, true, InlineArguments[k]))
 	}
 	if power, double := callee.inline.Below(); power > 0 {
 		large := t.NewLabel()
 		out = append(out, exit{large, i})
 		t.belowPower(args[0], power, double, large)
 	}
+	changes := callee.inline.Uses()
+	for slot, p := range t.pins {
+		if p.role == roleFloat && changes>>p.reg&1 != 0 && slot >= len(t.p.constants) {
+			t.save(slot, p)
+		}
+	}
 	r := callee.inline.Write(&t.Code, args, t.constant)
-	d := t.target(in.d, roleFloat, 0)
-	t.Vector(&amd64.Vector{Op: amd64.VMOVAPS, Wide: true, Bits: 128, D: amd64.R(d), Y: amd64.R(r)})
-	t.setNumber(in.d, d)
+	if changes != 0 && r != 0 {
+		t.Vector(&amd64.Vector{Op: amd64.VMOVAPS, Bits: 128, D: amd64.R(0), Y: amd64.R(r)})
+		r = 0
+	}
+	for slot, p := range t.pins {
+		if p.role == roleFloat && changes>>p.reg&1 != 0 && slot != int(in.d/8) {
+			t.FLoad(true, p.reg, t.home(slot))
+		}
+	}
+	if d := t.target(in.d, roleFloat, 0); d != r {
+		t.Vector(&amd64.Vector{Op: amd64.VMOVAPS, Wide: r > 15, Bits: 128, D: amd64.R(d), Y: amd64.R(r)})
+		r = d
+	}
+	t.setNumber(in.d, r)
 	return out
 }
 

@@ -23,6 +23,7 @@ type assigner struct {
 	moved  bool // something had to be put into memory
 	most   int  // vectors held at once
 	held   int
+	taken  uint32        // registers that have held vectors, a bit each
 	labels []amd64.Label // of the constants
 	copy   int           // which of several vectors that are computed together
 	chains []amd64.Reg   // the first register with chains of each fold, if they are not in memory
@@ -213,6 +214,7 @@ func (a *assigner) take(v, p int, i *instr) {
 	a.at[v] = int(r)
 	a.holder[c][r] = v
 	if c == vectors {
+		a.taken |= 1 << r
 		a.held++
 		a.most = max(a.most, a.held)
 	}

@@ -14,6 +14,9 @@ type Code struct {
 	// Lanes is the number of elements that are computed at once. Unless the code is Masked, rows are a multiple of it.
 	Lanes  int
 	Masked bool
+	// Overlaps says that rows need only be as long as a vector: the last one of a row begins where the elements before it are computed a second time. So no result may
+	// be where an operand is.
+	Overlaps bool
 	// Lane is the size of one in bytes.
 	Lane int
 	// Most is the number of elements up to which a call takes so little time that the garbage collector need not wait for it.
@@ -65,7 +68,7 @@ func (b *Builder) code(gently bool) (*Code, bool) {
 	if memory == nil {
 		return nil, false
 	}
-	c := &Code{memory: memory, Lane: m.lane, Lanes: m.lanes, Masked: m.masked, Memory: b.frame() + m.spills*slotBytes, slots: b.slots}
+	c := &Code{memory: memory, Lane: m.lane, Lanes: m.lanes, Masked: m.masked, Overlaps: m.overlaps, Memory: b.frame() + m.spills*slotBytes, slots: b.slots}
 	c.Most = max(64, mostInstructions/max(1, m.instructions)) * m.lanes
 	runtime.AddCleanup(c, cleanup, memory)
 	return c, true
@@ -119,13 +122,19 @@ func (c *Code) arguments(bundles, rows, n int, slots []unsafe.Pointer, strides [
 	whole := n / c.Lanes * c.Lanes
 	frame := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(memory))), c.Memory/8)
 	frame[frameRows/8], frame[frameTail/8] = int64(rows), 1<<(n-whole)-1
+	if c.Overlaps {
+		frame[frameTail/8] = int64(whole)
+		if whole < n {
+			frame[frameTail/8] = int64(n - c.Lanes)
+		}
+	}
 	frame[framePairs/8] = 1<<(2*(n-whole)) - 1
 	frame[frameBundles/8], frame[frameBundle/8] = int64(bundles), int64(rows)
 	copy(frame[frameStrides/8:], strides[:2*c.slots])
 	return unsafe.Pointer(&c.memory[0]), unsafe.Pointer(unsafe.SliceData(slots)), unsafe.Pointer(unsafe.SliceData(memory)), whole
 }
 
-// What is where in the memory of a call: the rows of a bundle still to come, the mask of a row's last elements, the bundles still to come, the rows of
+// What is where in the memory of a call: the rows of a bundle still to come, the mask of a row's last elements, or where the vector of them begins, the bundles still to come, the rows of
 // each, the mask of the last elements' parts, the distances between rows and what bundles add to them, the pointers for which there is no register, and then registers that are spilled.
 const (
 	frameRows    = 0

@@ -28,6 +28,9 @@ func NewConversion(name vec.Name) (*Conversion, bool) {
 // Below reports that there is no limit.
 func (x *Conversion) Below() (power int, double bool) { return 0, false }
 
+// Uses reports that nothing below register 16 changes.
+func (x *Conversion) Uses() uint16 { return 0 }
+
 // Write converts what is in all lanes, so that none is slow.
 func (x *Conversion) Write(c *amd64.Code, args []amd64.Reg, _ func([16]byte) amd64.Label) amd64.Reg {
 	d := amd64.R(firstSpare)

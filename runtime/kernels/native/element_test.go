@@ -27,6 +27,17 @@ func interesting(lane int) (bits []uint64) {
 
 // TestElement compares what elements compute in programs over scalars with their loops, on all combinations of numbers.
 func TestElement(t *testing.T) {
+	for _, level := range []vec.Level{vec.AVX512, vec.AVX2} {
+		if vec.Best() >= level {
+			t.Run(level.String(), func(t *testing.T) {
+				defer vec.Use(level)()
+				testElement(t)
+			})
+		}
+	}
+}
+
+func testElement(t *testing.T) {
 	tried := 0
 	for name := range vec.Recipes() {
 		e, ok := native.NewElement(name, 0)
@@ -60,12 +71,18 @@ func TestElement(t *testing.T) {
 
 		b := scalar.NewBuilder()
 		in, out := []scalar.Place{b.Place(), b.Place(), b.Place()}, b.Place()
-		named := func(op string, args ...scalar.Value) scalar.Value {
-			v, ok := b.Named(scalar.Name{Op: op, Type: scalar.S64}, args...)
+		ofType := func(typ scalar.Type, op string, args ...scalar.Value) scalar.Value {
+			v, ok := b.Named(scalar.Name{Op: op, Type: typ}, args...)
 			require.True(t, ok)
 			return v
 		}
-		b.While([]scalar.Value{b.Const(8, 0)}, func(v []scalar.Value) scalar.Value {
+		named := func(op string, args ...scalar.Value) scalar.Value { return ofType(scalar.S64, op, args...) }
+		start, sums := []scalar.Value{b.Const(8, 0)}, b.Place()
+		const others = 12 // numbers in registers beside the element
+		for range others {
+			start = append(start, b.Const(8, 0))
+		}
+		last := b.While(start, func(v []scalar.Value) scalar.Value {
 			return named("lt", v[0], b.Const(8, uint64(n)))
 		}, func(v []scalar.Value) []scalar.Value {
 			offset := b.Index(scalar.S64, v[0], int64(n-1), int64(lane))
@@ -74,8 +91,15 @@ func TestElement(t *testing.T) {
 				args = append(args, b.Load(lane, in[k], offset, 0))
 			}
 			b.Store(lane, out, offset, 0, b.Call(scalar.Loop(loop), e, lane, args...))
-			return []scalar.Value{named("add", v[0], b.Const(8, 1))}
+			next := []scalar.Value{named("add", v[0], b.Const(8, 1))}
+			for k := range others {
+				next = append(next, ofType(scalar.F64, "add", v[1+k], b.Const(8, math.Float64bits(float64(k)))))
+			}
+			return next
 		})
+		for k := range others {
+			b.Store(8, sums, scalar.None, int64(8*k), last[1+k])
+		}
 		p, ok := b.Build()
 		require.True(t, ok, name)
 		s := p.NewState()
@@ -83,7 +107,12 @@ func TestElement(t *testing.T) {
 			s.SetPlace(in[k], at(k))
 		}
 		s.SetPlace(out, unsafe.Pointer(&got[0]))
+		var counted [others]float64
+		s.SetPlace(sums, unsafe.Pointer(&counted[0]))
 		for s.Begin(); !p.Run(s); {
+		}
+		for k, sum := range counted {
+			require.Equal(t, float64(k*n), sum, "%s beside number %d", name, k)
 		}
 		if !bytes.Equal(want, got) {
 			for i := 0; i < n; i++ {
@@ -91,7 +120,7 @@ func TestElement(t *testing.T) {
 			}
 		}
 	}
-	if vec.InUse() == vec.AVX512 {
+	if native.Possible() {
 		require.Greater(t, tried, 100)
 	}
 	t.Log(tried, "loops")

@@ -14,6 +14,7 @@ type machineCode struct {
 	lane         int
 	lanes        int
 	masked       bool
+	overlaps     bool // see [Code]
 	spills       int
 	instructions int
 }
@@ -21,7 +22,8 @@ type machineCode struct {
 // bytesOfInstruction is about how many bytes an instruction takes, with what it needs besides.
 const bytesOfInstruction = 10
 
-// assemble writes the loop over bundles of rows and over rows, and in it the one over elements, the last of which are a vector cut off by a mask. As many results of instructions
+// assemble writes the loop over bundles of rows and over rows, and in it the one over elements, the last of which are a vector cut off by a mask, or, where there are
+// no masks, one that ends where the row does. As many results of instructions
 // that give the same for all elements of a row as there are registers to spare are computed where the row begins. It returns nil if one is left in the loop that
 // must not be.
 func assemble(e *expansion) *machineCode {
@@ -64,7 +66,7 @@ func assemble(e *expansion) *machineCode {
 	places := e.placesIn(body)
 	a := newAssigner(e, c, body, places, pinned)
 	a.labels = e.newLabels(c)
-	m := &machineCode{lane: e.lane, lanes: a.bits() / 8 / e.lane, masked: e.isMaskable(), instructions: len(body)}
+	m := &machineCode{lane: e.lane, lanes: a.bits() / 8 / e.lane, masked: e.isMaskable(), overlaps: !e.wide && len(e.b.folds) == 0, instructions: len(body)}
 	row, loop, rest, done := c.NewLabel(), c.NewLabel(), c.NewLabel(), c.NewLabel()
 	w.body, w.places, w.pinned, w.labels = body, places, pinned, a.labels
 	a.enter()
@@ -100,6 +102,15 @@ func assemble(e *expansion) *machineCode {
 		}
 		last := newAssigner(e, c, body, places, pinned)
 		last.labels, last.tail = a.labels, true
+		last.vector()
+		m.spills = max(m.spills, last.spills)
+		c.Mark(done)
+	} else if m.overlaps {
+		c.Do(amd64.MOV, true, regIndex, amd64.M(regFrame, frameTail))
+		c.Do(amd64.CMP, true, regIndex, amd64.R(regCount))
+		c.JumpIf(amd64.E, done)
+		last := newAssigner(e, c, body, places, pinned)
+		last.labels = a.labels
 		last.vector()
 		m.spills = max(m.spills, last.spills)
 		c.Mark(done)

@@ -193,6 +193,9 @@ func (b *Builder) Op(in hlo.Instruction, args ...Value) (Value, bool) {
 	if v, ok := b.byConstant(in.Opcode(), t, args); ok {
 		return v, true
 	}
+	if v, ok := b.order(in, types, args); ok {
+		return v, true
+	}
 	o, ok := findOp(in, t, types)
 	if !ok {
 		return 0, false

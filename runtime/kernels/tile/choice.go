@@ -21,6 +21,33 @@ func (b *Builder) Either(x, y Value) (Value, bool) {
 	return b.chosen(hlo.PRED, &o, x, y)
 }
 
+// order compares truth values, false being less than true, by ops that machine code has on masks. It reports false for spaces so short that loops in Go are better, and for what is no order.
+func (b *Builder) order(in hlo.Instruction, types []hlo.PrimitiveType, args []Value) (Value, bool) {
+	if in.Opcode() != hlo.OpCompare || types[0] != hlo.PRED || types[1] != hlo.PRED || b.space.Len() <= shortSpace {
+		return 0, false
+	}
+	dir, greater := hlo.AttrsOf[hlo.CompareAttrs](in).Direction, args[0]
+	join, differ := hlo.OpAnd, hlo.NE
+	switch dir {
+	case hlo.LT, hlo.LE:
+		greater = args[1]
+	case hlo.GT, hlo.GE:
+	default:
+		return 0, false
+	}
+	if dir == hlo.LE || dir == hlo.GE {
+		join, differ = hlo.OpOr, hlo.EQ
+	}
+	v, ok := b.Compare(differ, args[0], args[1])
+	if !ok {
+		return 0, false
+	}
+	o := operation{weight: 1}
+	o.fn, _ = binaryLoop(join, hlo.PRED)
+	o.vectorize(vectorName(join, hlo.PRED))
+	return b.chosen(hlo.PRED, &o, greater, v)
+}
+
 // Choose is x where p is true, and else y.
 func (b *Builder) Choose(p, x, y Value) (Value, bool) {
 	t := b.values[x].typ

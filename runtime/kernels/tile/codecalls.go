@@ -32,6 +32,9 @@ func (p *Program) CodeCalls() (calls []Call, room int, ok bool) {
 		return nil, 0, false
 	}
 	c := p.code()
+	if c != nil && c.overlaps(p) {
+		c = c.byTiles(p) // results may be where operands are
+	}
 	if c == nil || c.stages != nil {
 		return nil, 0, false
 	}

@@ -30,6 +30,9 @@ type nativeSteps struct {
 	stages []stage
 	// tables are the numbers of counters, each once: along a row, or one for each row.
 	tables [][]byte
+	// once is the code for runs in which results are where operands are, if this one computes some elements twice. It is made when it is needed.
+	once  *nativeSteps
+	tiled sync.Once
 }
 
 // slot is a pointer that the code takes.
@@ -150,7 +153,7 @@ func (p *Program) compile() (*nativeSteps, bool) {
 	isShown := len(p.stores)+len(p.folds) == 0 || p.byRuns // tile by tile
 	if rows := p.alongRows(); rows > 0 && (!isShown || rows == p.Len() || p.endsWithRows(rows)) {
 		// Without masks, what is left of each row when vectors are full would be left to the steps.
-		if c, ok := p.compileFor(rows); !ok || c.Masked || rows%c.Lanes == 0 || rows == p.Len() && len(p.folds) == 0 {
+		if c, ok := p.compileFor(rows); !ok || c.takes(rows) || rows == p.Len() && len(p.folds) == 0 {
 			return c, ok
 		}
 	}
@@ -158,6 +161,39 @@ func (p *Program) compile() (*nativeSteps, bool) {
 		return nil, false
 	}
 	return p.compileFor(0)
+}
+
+// takes reports whether the code computes rows of a length to their ends.
+func (c *nativeSteps) takes(n int) bool {
+	return c.Masked || n%c.Lanes == 0 || c.Overlaps && n >= c.Lanes
+}
+
+// overlaps reports whether the code computes some elements of each row twice.
+func (c *nativeSteps) overlaps(p *Program) bool {
+	return c.stages == nil && c.rows > 0 && c.rows < p.Len() && !c.Masked && c.rows%c.Lanes != 0
+}
+
+// byTiles is code that computes each element once, or nil.
+func (c *nativeSteps) byTiles(p *Program) *nativeSteps {
+	c.tiled.Do(func() {
+		if t, ok := p.compileFor(0); ok {
+			c.once = t
+		}
+	})
+	return c.once
+}
+
+// overwrites reports whether a result is where an operand is.
+func (p *Program) overwrites(b Buffers) bool {
+	for i := range p.stores {
+		out := unsafe.SliceData(b.Out(p.stores[i].out))
+		for k := range p.loads {
+			if l := &p.loads[k]; l.arg >= 0 && unsafe.SliceData(b.In(l.arg)) == out {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // compileFor makes code for rows of a length, or for tiles if that is 0. Complex numbers are split into their parts only if something is computed of
@@ -376,7 +412,7 @@ func (p *Program) piece(c *nativeSteps, f *frame, at, n int, b Buffers) {
 	case c.stages != nil:
 		p.runStages(c, f, at, n, b)
 		return
-	case c.rows > 0 && c.rows < p.Len() && (c.Masked || c.rows%c.Lanes == 0):
+	case c.rows > 0 && c.rows < p.Len() && c.takes(c.rows):
 		if at%c.rows == 0 && n%c.rows == 0 {
 			p.shownRows(c, f, at, n, b)
 		} else { // where a range begins or ends

@@ -32,9 +32,6 @@ func TestNative(t *testing.T) {
 		}
 		restore := vectors.Use(level)
 		for family := range chainOps {
-			if level == vectors.AVX2 && family == "f16" {
-				continue // is decoded by Go there
-			}
 			for seed := range uint64(150) {
 				dims := [][]int64{{3000}, {5, 700}, {40, 96}, {64, 3, 20}, {1, 1040}, {1, 1}}[seed%6]
 				steps := []int{3, 8, 25, 120}[seed/6%4]

@@ -124,6 +124,9 @@ const aPeriod = -1
 // Weight estimates the work per element in simple operations.
 func (p *Program) Weight() int { return p.weight }
 
+// Computes reports whether the program does more than move elements.
+func (p *Program) Computes() bool { return len(p.steps) > 0 }
+
 // Len is the number of elements of each output.
 func (p *Program) Len() int { return int(p.space.Len()) }
 
@@ -148,6 +151,9 @@ func (p *Program) Run(lo, hi int, b Buffers) {
 	}
 	f := p.begin(lo, hi, b)
 	code := p.compiled(f, hi-lo)
+	if code != nil && code.overlaps(p) && p.overwrites(b) {
+		code = code.byTiles(p)
+	}
 	if code != nil && code.repeats {
 		p.repeatUniforms(f, b)
 	}

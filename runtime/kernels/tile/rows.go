@@ -87,7 +87,7 @@ func (p *Program) runRows(c *nativeSteps, f *frame, lo, hi int, b Buffers) int {
 		if n == c.rows {
 			bundles, rows = p.regular(lo/c.rows, min((hi-lo)/c.rows, max(1, c.Most/n)))
 		}
-		if !c.Masked && n%c.Lanes != 0 { // where a range begins or ends
+		if !c.takes(n) { // where a range begins or ends
 			p.tiles(f, lo, lo+n, b)
 		} else {
 			p.callRows(c, f, lo, bundles, rows, n, b)

@@ -2,12 +2,15 @@ package tile
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/runtime/kernels/native"
+	vectors "github.com/gohalo/halo/runtime/kernels/vec"
 )
 
 // collector keeps what it is shown.
@@ -132,6 +135,63 @@ func TestTabulatedCounters(t *testing.T) {
 					require.Equal(t, want[:cut], run(p, 0, cut), "%v along %d, %v, shown: %v", dims, axis, typ, shown)
 					require.Equal(t, want[cut:], run(p, cut, n), "%v along %d, %v, shown: %v", dims, axis, typ, shown)
 				}
+			}
+		}
+	}
+}
+
+// TestOverlappingRows: without masks, the last vector of a row computes some elements again, but not where the result is in an operand's place.
+func TestOverlappingRows(t *testing.T) {
+	if !native.Possible() {
+		t.Skip("no machine code here")
+	}
+	defer vectors.Use(vectors.AVX2)()
+	for _, dims := range [][]int64{{50, 23}, {7, 1023}, {4, 5, 33}, {300, 16}, {40, 17}} {
+		for _, typ := range []hlo.PrimitiveType{hlo.F32, hlo.F64, hlo.S16, hlo.S8} {
+			last := dims[len(dims)-1]
+			n := int(productOf(dims))
+			data := &raw{in: [][]byte{randomBytes(rand.New(rand.NewPCG(5, 6)), typ, n), randomBytes(rand.New(rand.NewPCG(7, 8)), typ, n*int(last+3)/int(last))}}
+			build := func() *Program {
+				c := &chain{t: t, b: NewBuilder(Space{dims})}
+				inside, step := View{Base: 2, Strides: make([]int64, len(dims))}, last+3 // columns of longer rows
+				inside.Strides[len(dims)-1] = 1
+				for i := len(dims) - 2; i >= 0; i-- {
+					inside.Strides[i], step = step, step*dims[i]
+				}
+				x := c.b.Input(0, typ, c.b.space.RowMajor())
+				name := typ.String() + "[1]"
+				v, ok := c.op(name+" add("+name+", "+name+")", x, c.b.Input(1, typ, inside))
+				require.True(t, ok)
+				v, ok = c.op(name+" add("+name+", "+name+")", v, x)
+				require.True(t, ok)
+				c.b.Store(0, v)
+				p, ok := c.b.Build()
+				require.True(t, ok)
+				return p
+			}
+			run := func(p *Program, inPlace bool) []byte {
+				own := &raw{in: slices.Clone(data.in), out: [][]byte{make([]byte, n*typ.ByteSize())}}
+				if inPlace {
+					own.in[0] = slices.Clone(data.in[0])
+					own.out[0] = own.in[0]
+				}
+				for cut := range 2 {
+					p.Run(cut*n/3, n/3+cut*(n-n/3), own)
+				}
+				return own.out[0]
+			}
+			steps := build()
+			steps.native.once.Do(func() {})
+			steps.native.code.Store(&nativeSteps{})
+			want := run(steps, false)
+			p := build()
+			p.native.work.Store(payingWork)
+			require.Equal(t, want, run(p, false), "%v %v", dims, typ)
+			require.Equal(t, want, run(p, true), "%v %v in place", dims, typ)
+			code := p.native.code.Load()
+			require.NotNil(t, code.Code)
+			if lanes := 32 / typ.ByteSize(); int(last) >= lanes && int(last)%lanes != 0 {
+				require.True(t, code.overlaps(p), "%v %v", dims, typ)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // program's own loops. element is an element of an input; the result has the elements of each output.
 func (p *Program) Scalar(b *scalar.Builder, element func(arg int, at int64) scalar.Value) (outs [][]scalar.Value, ok bool) {
 	n := int(p.Len())
-	if len(p.tables) > 0 || slices.Max(p.widths) > 8 || n > maxCalled && p.hasCalls() {
+	if len(p.tables) > 0 || slices.Max(p.widths) > 8 || n > maxCalled && p.hasCalls() && (n > maxInlined || !p.inlinesCalls()) {
 		return nil, false
 	}
 	outs = make([][]scalar.Value, len(p.stores))
@@ -32,6 +32,34 @@ func (p *Program) Scalar(b *scalar.Builder, element func(arg int, at int64) scal
 
 // maxCalled is the number of points up to which calling a loop for each is no worse than calling it for all.
 const maxCalled = 2
+
+// maxInlined is the number of points up to which computing each in place is no worse than leaving the code for a loop over all.
+const maxInlined = 4
+
+// inlinesCalls reports whether all loops that package scalar has no instructions for are computed in place.
+func (p *Program) inlinesCalls() bool {
+	for k, name := range p.names {
+		if scalar.Known(name) {
+			continue
+		}
+		if e, ok := p.element(&p.steps[k]); !ok || e.Args() != p.arity[k] {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(p.stores, func(s store) bool { return s.narrow != nil })
+}
+
+// element is the body of a step's loop, if it can be computed in place.
+func (p *Program) element(s *step) (*native.Element, bool) {
+	if s.exchanged {
+		return nil, false
+	}
+	below := 0
+	if isTurn(s.vector) {
+		below = mostTurned
+	}
+	return native.NewElement(s.vector, below)
+}
 
 // hasCalls reports whether package scalar has no instructions for a part of the program.
 func (p *Program) hasCalls() bool {
@@ -87,14 +115,8 @@ func (w *scalarWriter) step(p *Program, k int) {
 	}
 	if !ok {
 		var inline scalar.Inline
-		if !s.exchanged {
-			below := 0
-			if isTurn(s.vector) {
-				below = mostTurned
-			}
-			if e, ok := native.NewElement(s.vector, below); ok && e.Args() == len(args) {
-				inline = e
-			}
+		if e, ok := p.element(s); ok && e.Args() == len(args) {
+			inline = e
 		}
 		v = w.b.Call(scalar.Loop(s.fn), inline, p.widths[s.d], args...)
 	}

@@ -760,6 +760,8 @@ var avx2Loops = [...]row{
 	{Name{hlo.OpSubtract, Rounding, types{hlo.F32, hlo.F32, hlo.BF16}}, kernel{loop: subtractRoundBf16AVX2}},
 	{Name{hlo.OpMultiply, Rounding, types{hlo.F32, hlo.F32, hlo.BF16}}, kernel{loop: multiplyRoundBf16AVX2}},
 	{Name{hlo.OpDivide, Rounding, types{hlo.F32, hlo.F32, hlo.BF16}}, kernel{loop: divideRoundBf16AVX2}},
+	{Name{hlo.OpConvert, Elementwise, types{hlo.F16, hlo.F32}}, kernel{convertF16F32AVX2, 8, [4]int{4, 2, 0, 0}}},
+	{Name{hlo.OpConvert, Elementwise, types{hlo.F32, hlo.F16}}, kernel{convertF32F16AVX2, 8, [4]int{2, 4, 0, 0}}},
 	{Name{hlo.OpConvert, Elementwise, types{hlo.F32, hlo.F64}}, kernel{convertF32F64AVX2, 4, [4]int{8, 4, 0, 0}}},
 	{Name{hlo.OpConvert, Elementwise, types{hlo.F64, hlo.F32}}, kernel{convertF64F32AVX2, 4, [4]int{4, 8, 0, 0}}},
 	{Name{hlo.OpConvert, Elementwise, types{hlo.U8, hlo.PRED}}, kernel{convertI8PredAVX2, 32, [4]int{1, 1, 0, 0}}},

@@ -3736,6 +3736,16 @@ func multiplyRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.P
 //go:noescape
 func divideRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// convertF16F32AVX2 decodes f16.
+//
+//go:noescape
+func convertF16F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// convertF32F16AVX2 encodes f16, rounding to the nearest.
+//
+//go:noescape
+func convertF32F16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // convertF32F64AVX2 widens.
 //
 //go:noescape

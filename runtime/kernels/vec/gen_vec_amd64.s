@@ -65105,6 +65105,72 @@ done:
 	VZEROUPPER
 	RET
 
+// func convertF16F32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, F16C
+TEXT ·convertF16F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VCVTPH2PS (DX)(BX*2), Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VCVTPH2PS 16(DX)(BX*2), Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VCVTPH2PS (DX)(BX*2), Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertF32F16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, F16C
+TEXT ·convertF32F16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+16
+	JLT  rest
+
+many:
+	VMOVUPS   (DX)(BX*4), Y0
+	VCVTPS2PH $0x00, Y0, (CX)(BX*2)
+	VMOVUPS   32(DX)(BX*4), Y0
+	VCVTPS2PH $0x00, Y0, 16(CX)(BX*2)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	CMPQ      AX, $+16
+	JGE       many
+
+rest:
+	CMPQ      AX, $+8
+	JLT       done
+	VMOVUPS   (DX)(BX*4), Y0
+	VCVTPS2PH $0x00, Y0, (CX)(BX*2)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func convertF32F64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX
 TEXT ·convertF32F64AVX2(SB), NOSPLIT, $0-40

@@ -32,8 +32,8 @@ func conversions() (all []kernel) {
 		all = append(all, elementwise(op.name+".round.bf16", "sets d to "+op.doc+" of f32 that bf16 can hold, rounded to f32 and then to what bf16 can hold.", 4, 2,
 			func(m *machine, in []vector) vector { return m.roundResult(op.body(m, in[0], in[1])) }))
 	}
-	convert("f16.f32", "decodes f16.", 4, halves, f32, true, nil)
-	convert("f32.f16", "encodes f16, rounding to the nearest.", 4, f32, halves, true, nil)
+	convert("f16.f32", "decodes f16.", 4, halves, f32, false, nil)
+	convert("f32.f16", "encodes f16, rounding to the nearest.", 4, f32, halves, false, nil)
 	convert("f32.f64", "widens.", 8, singles, f64, false, nil)
 	convert("f64.f32", "rounds to f32.", 8, f64, singles, false, nil)
 	return all
