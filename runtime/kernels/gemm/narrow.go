@@ -10,6 +10,9 @@ func CanDecode(m *Matrix, k int) bool {
 // bf16Side is the number of columns from which on rows of bf16 are packed by squares.
 const bf16Side = 32
 
+// bf16Columns is the number of columns of a square of vectors of 256 bits.
+const bf16Columns = 16
+
 // PackBF16 is [Pack] for elements of bf16, which are decoded by the way. Panels have up to 32 rows.
 func PackBF16(m *Matrix, dst []float32, src []uint16, r, i0, i1, k0, k1 int) {
 	kc, ks := k1-k0, m.Ks[k0:k1]
@@ -23,20 +26,51 @@ func PackBF16(m *Matrix, dst []float32, src []uint16, r, i0, i1, k0, k1 int) {
 		if len(rows) < r {
 			clear(panel)
 		}
-		if !m.linearKs || !decodeSquares(panel, src[ks[0]:], rows, kc, r) {
+		if !m.linearKs || !decodeSquares(panel, src[ks[0]:], rows, kc, r, m.toNext(i, i1, r)) {
 			decodeScattered(panel, src, rows, ks, r)
 		}
 	}
 }
 
-// decodeSquares packs a panel of rows whose elements lie together, if they are enough.
-func decodeSquares(panel []float32, src []uint16, rows []int, kc, r int) bool {
+// decodeSquares packs a panel of rows whose elements lie together, if they are enough. The rows of the next panel begin ahead elements behind these.
+func decodeSquares(panel []float32, src []uint16, rows []int, kc, r, ahead int) bool {
 	if kc < bf16Side {
 		return false
 	}
 	for x := 0; x < len(rows); x += 2 * side {
 		if !square.WideRowsBF16(words(panel[x:]), src, rows[x:min(x+2*side, len(rows))], kc, r) {
+			return decodeNarrowSquares(words(panel), src, rows, kc, r, ahead)
+		}
+	}
+	return true
+}
+
+// decodeNarrowSquares is decodeSquares with vectors of 256 bits, for panels of whole squares, or of half a square or more.
+func decodeNarrowSquares(panel []uint32, src []uint16, rows []int, kc, r, ahead int) bool {
+	if r%side != 0 && (r < side/2 || r > side) {
+		return false
+	}
+	for x := 0; x < len(rows); x += side {
+		var first, late [side]int
+		for i := range first {
+			first[i] = rows[min(x+i, len(rows)-1)]
+			late[i] = first[i] + kc - bf16Columns
+		}
+		done := square.RowsBF16(panel[x:], src, &first, kc-1, r, ahead)
+		if done == 0 {
 			return false
+		}
+		// A column of a square may end in what the next one overwrites, so the last ones go through memory of their own.
+		var last [bf16Columns * side]uint32
+		square.RowsBF16(last[:], src, &late, bf16Columns, side, ahead)
+		width := min(side, r-x)
+		for k := done; k < kc; k++ {
+			copyRun(panel[k*r+x:][:width], last[(k-kc+bf16Columns)*side:])
+		}
+		if missing := r - len(rows); missing > 0 && x+side >= len(rows) { // which are what the last row is
+			for k := range kc {
+				clear(panel[k*r+len(rows):][:min(missing, x+width-len(rows))])
+			}
 		}
 	}
 	return true
