@@ -94,6 +94,7 @@ func (g generator) runsOfBF16(name string) {
 }
 
 // runsOfBF16Exactly builds a function like that of runsOfBF16, for panels of so many columns, which are all in memory: a line is written by what of vectors it takes.
+// Memory is asked for where lines go, too: they are far from one another, and stores wait for each.
 func (g generator) runsOfBF16Exactly(name string, columns int) {
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
@@ -110,6 +111,7 @@ func (g generator) runsOfBF16Exactly(name string, columns int) {
 	g.Load(g.Param("panels"), left)
 	g.Label("panel")
 	g.PREFETCHT0(operand.Mem{Base: ahead})
+	g.PREFETCHT0(operand.Mem{Base: to, Disp: runsAhead * 4 * columns})
 	for at := 0; at < columns; {
 		n := min(8, 1<<(bits.Len(uint(columns-at))-1))
 		x := g.YMM()
