@@ -1025,6 +1025,7 @@ var avx2Loops = [...]row{
 	{Name{hlo.OpDivide, Rounding, types{hlo.BF16, hlo.BF16, hlo.BF16}}, kernel{divideBf16Bf16RoundAVX2, 8, [4]int{4, 2, 2, 0}}},
 	{Name{hlo.OpDivide, Elementwise, types{hlo.BF16, hlo.BF16, hlo.BF16}}, kernel{divideBf16Bf16Bf16AVX2, 8, [4]int{2, 2, 2, 0}}},
 	{Name{hlo.OpDivide, Elementwise, types{hlo.F32, hlo.F32, hlo.BF16}}, kernel{divideF32F32Bf16AVX2, 8, [4]int{2, 4, 4, 0}}},
+	{Name{hlo.OpExponential, Rounding, types{hlo.F32, hlo.F32, hlo.BF16}}, kernel{loop: exponentialRoundBf16AVX2}},
 	{Name{hlo.OpBroadcast, Elementwise, types{hlo.U8}}, kernel{fill8AVX2, 32, [4]int{1, 0, 0, 0}}},
 	{Name{hlo.OpBroadcast, Elementwise, types{hlo.U16}}, kernel{fill16AVX2, 16, [4]int{2, 0, 0, 0}}},
 	{Name{hlo.OpBroadcast, Elementwise, types{hlo.U32}}, kernel{loop: fill32AVX2}},
