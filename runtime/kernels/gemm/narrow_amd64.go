@@ -7,7 +7,7 @@ import (
 )
 
 // decodesRuns says that decodeRuns is assembly.
-var decodesRuns = cpu.X86.HasAVX512F || cpu.X86.HasAVX2
+var decodesRuns = cpu.X86.HasAVX512F || cpu.X86.HasAVX2 && cpu.X86.HasFMA // as the kernels that take panels of so many columns
 
 // decodeRuns packs n rows of bf16 that are neighbours in memory, the last panel of which may not be full.
 func decodeRuns(dst []float32, src []uint16, ks []int, r, n int) bool {

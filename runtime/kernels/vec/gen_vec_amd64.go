@@ -5066,6 +5066,26 @@ func divideF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Po
 //go:noescape
 func exponentialRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// eqBf16AVX2 sets d to a = b.
+//
+//go:noescape
+func eqBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// neBf16AVX2 sets d to a ≠ b.
+//
+//go:noescape
+func neBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// eqF16AVX2 sets d to a = b.
+//
+//go:noescape
+func eqF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// neF16AVX2 sets d to a ≠ b.
+//
+//go:noescape
+func neF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // fill8AVX2 sets all of d to the element at a.
 //
 //go:noescape

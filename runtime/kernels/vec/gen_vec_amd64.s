@@ -97522,6 +97522,334 @@ DATA all32_4a800000<>+56(SB)/4, $0x4a800000
 DATA all32_4a800000<>+60(SB)/4, $0x4a800000
 GLOBL all32_4a800000<>(SB), RODATA|NOPTR, $64
 
+// func eqBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·eqBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func neBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·neBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func eqF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·eqF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_7c007c00<>+0(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+4(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+8(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+12(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+16(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+20(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+24(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+28(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+32(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+36(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+40(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+44(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+48(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+52(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+56(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+60(SB)/4, $0x7c007c00
+GLOBL all32_7c007c00<>(SB), RODATA|NOPTR, $64
+
+// func neF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·neF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func fill8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2
 TEXT ·fill8AVX2(SB), NOSPLIT, $0-40
