@@ -104,11 +104,11 @@ func vectorCases() (all []Vector) {
 var takesNumber = map[string]bool{"VCMPPS": true, "VCMPPD": true, "VCVTPS2PH": true, "VEXTRACTI128": true, "VROUNDPS": true, "VROUNDPD": true,
 	"VRNDSCALEPS": true, "VRNDSCALEPD": true, "VPCMPB": true, "VPCMPUB": true, "VPCMPW": true, "VPCMPUW": true, "VPCMPD": true, "VPCMPUD": true,
 	"VPCMPQ": true, "VPCMPUQ": true, "VPTERNLOGQ": true, "VEXTRACTF64X4": true, "VINSERTF64X4": true, "VINSERTI128": true, "VPERM2F128": true,
-	"VPERMPD": true, "VSHUFPS": true}
+	"VPERMPD": true, "VSHUFPS": true, "VPBLENDW": true}
 
 // What is written in one of the two forms only, and what has a mask register for its result in the wide one.
 var (
-	onlyNarrow = regexp.MustCompile(`^(VPAND|VPOR|VPXOR|VPCMPEQ.|VPCMPGT.|P?VP?BLENDV.*|VROUND.*|VEXTRACTI128|VINSERTI128|VPERM2F128|VRCPPS)$`)
+	onlyNarrow = regexp.MustCompile(`^(VPANDN?|VPOR|VPXOR|VPBLENDW|VPCMPEQ.|VPCMPGT.|P?VP?BLENDV.*|VROUND.*|VEXTRACTI128|VINSERTI128|VPERM2F128|VRCPPS)$`)
 	onlyWide   = regexp.MustCompile(`^(VMOVDQU\d+|VP(AND|OR|XOR)[DQ]|VP?BLENDM.*|VPCMPU?[BWDQ]|VPTESTM.|VPTERNLOG.|VSCALEF.*|VRNDSCALE.*|VPROLV.|VPMOV[WDQ][BWD]|VCVT.*(QQ|UDQ).*|VP(ABS|MAXS|MAXU|MINS|MINU|MULL|SRAV|SRA)Q|VPS(LL|RL|RA)VW|V(EXTRACT|INSERT)F64X4|VPERMT2PS|VPDPWSSD|VRSQRT14PD|VRCP14PS)$`)
 	toMask     = regexp.MustCompile(`^(VCMPP.|VPCMPU?[BWDQ]|VPTESTM.)$`)
 )

@@ -24,6 +24,7 @@ const (
 	VBLENDVPS
 	VBLENDVPD
 	VPBLENDVB
+	VPBLENDW
 	VBLENDMPS
 	VBLENDMPD
 	VPBLENDMB
@@ -83,10 +84,12 @@ const (
 	VPADDQ
 	VPSUBB
 	VPSUBW
+	VPSUBUSW
 	VPSUBD
 	VPSUBQ
 	VPAND
 	VPANDD
+	VPANDN
 	VPANDQ
 	VPOR
 	VPORD
@@ -239,6 +242,7 @@ var vectorForms = [...]vectorForm{
 	VBLENDVPS:     {"VBLENDVPS", 3, 1, 0x4A, 0, is4, 0},
 	VBLENDVPD:     {"VBLENDVPD", 3, 1, 0x4B, 0, is4, 0},
 	VPBLENDVB:     {"VPBLENDVB", 3, 1, 0x4C, 0, is4, 0},
+	VPBLENDW:      {"VPBLENDW", 3, 1, 0x0E, 0, rvm, 0},
 	VBLENDMPS:     {"VBLENDMPS", 2, 1, 0x65, 0, rvm, 0},
 	VBLENDMPD:     {"VBLENDMPD", 2, 1, 0x65, 1, rvm, 0},
 	VPBLENDMB:     {"VPBLENDMB", 2, 1, 0x66, 0, rvm, 0},
@@ -298,10 +302,12 @@ var vectorForms = [...]vectorForm{
 	VPADDQ:        {"VPADDQ", 1, 1, 0xD4, 1, rvm, 0},
 	VPSUBB:        {"VPSUBB", 1, 1, 0xF8, 0, rvm, 0},
 	VPSUBW:        {"VPSUBW", 1, 1, 0xF9, 0, rvm, 0},
+	VPSUBUSW:      {"VPSUBUSW", 1, 1, 0xD9, 0, rvm, 0},
 	VPSUBD:        {"VPSUBD", 1, 1, 0xFA, 0, rvm, 0},
 	VPSUBQ:        {"VPSUBQ", 1, 1, 0xFB, 1, rvm, 0},
 	VPAND:         {"VPAND", 1, 1, 0xDB, 0, rvm, 0},
 	VPANDD:        {"VPANDD", 1, 1, 0xDB, 0, rvm, 0},
+	VPANDN:        {"VPANDN", 1, 1, 0xDF, 0, rvm, 0},
 	VPANDQ:        {"VPANDQ", 1, 1, 0xDB, 1, rvm, 0},
 	VPOR:          {"VPOR", 1, 1, 0xEB, 0, rvm, 0},
 	VPORD:         {"VPORD", 1, 1, 0xEB, 0, rvm, 0},

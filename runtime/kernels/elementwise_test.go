@@ -180,6 +180,20 @@ func TestCodesOfSigns(t *testing.T) {
 	}
 }
 
+// TestCodesOfNumbers asks bf16 and f16 whether they are equal, as jax.numpy's nextafter does.
+func TestCodesOfNumbers(t *testing.T) {
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		for _, typ := range []string{"bf16", "f16"} {
+			text := "T[1037] fusion(T[1037], T[1037]), kind=kLoop, calls={ x = T[1037] parameter(0) y = T[1037] parameter(1) n = T[1037] negate(x) p = pred[1037] compare(x, x), direction=NE " +
+				"e = pred[1037] compare(x, y), direction=EQ i = s16[1037] bitcast-convert(x) c = s16[] constant(1) b = s16[1037] broadcast(c), dimensions={} o = s16[1037] add(i, b) " +
+				"q = s16[1037] bitcast-convert(y) s = s16[1037] select(e, q, o) r = s16[1037] select(p, i, s) f = T[1037] bitcast-convert(r) ROOT g = T[1037] select(e, n, f) }"
+			kernelCase{text: replaceType(text, typ)}.check(t)
+		}
+		restore()
+	}
+}
+
 func TestDataMovement(t *testing.T) {
 	for _, typ := range []string{"pred", "u8", "bf16", "f32", "f64", "c64", "f8e4m3fn"} {
 		for _, c := range []string{

@@ -29,6 +29,9 @@ func (p *product[T]) planSums() {
 
 // writeSums writes rows of cols sums to the result, whose elements begin with number at.
 func (p *product[T]) writeSums(out []byte, at int, sums []T, rows, cols int) {
+	if cols == p.n && p.sumsApart == p.n { // then they are one behind the other
+		rows, cols = 1, rows*cols
+	}
 	for range rows {
 		if p.encode == nil {
 			copy(elems[T](out)[at:], sums[:cols])

@@ -539,6 +539,21 @@ func runsAVX2(k int, panels int, src *byte, stride int, dst *byte, panel int)
 //go:noescape
 func runsBF16AVX512(k int, panels int, src *byte, stride int, step int, dst *byte, panel int, line int, has uint32, wants uint32)
 
+// runsBF16By4AVX2 writes k rows of panels times 4 bf16, stride bytes apart, as f32 to panels that are panel bytes apart.
+//
+//go:noescape
+func runsBF16By4AVX2(k int, panels int, src *byte, stride int, dst *byte, panel int)
+
+// runsBF16By6AVX2 writes k rows of panels times 6 bf16, stride bytes apart, as f32 to panels that are panel bytes apart.
+//
+//go:noescape
+func runsBF16By6AVX2(k int, panels int, src *byte, stride int, dst *byte, panel int)
+
+// runsBF16By16AVX2 writes k rows of panels times 16 bf16, stride bytes apart, as f32 to panels that are panel bytes apart.
+//
+//go:noescape
+func runsBF16By16AVX2(k int, panels int, src *byte, stride int, dst *byte, panel int)
+
 // peakAVX512 multiplies and adds 14 vectors in every round.
 func peakAVX512(rounds int)
 

@@ -18102,6 +18102,112 @@ panel:
 	VZEROUPPER
 	RET
 
+// func runsBF16By4AVX2(k int, panels int, src *byte, stride int, dst *byte, panel int)
+// Requires: AVX, MMX+
+TEXT ·runsBF16By4AVX2(SB), NOSPLIT, $0-48
+	MOVQ k+0(FP), AX
+	MOVQ src+16(FP), CX
+	MOVQ stride+24(FP), DX
+	MOVQ dst+32(FP), BX
+	MOVQ panel+40(FP), SI
+
+row:
+	MOVQ CX, DI
+	LEAQ (CX)(DX*4), R8
+	MOVQ BX, R9
+	MOVQ panels+8(FP), R10
+
+panel:
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R9)
+	VPMOVZXWD  (DI), X0
+	VPSLLD     $0x10, X0, X0
+	VMOVDQU    X0, (R9)
+	ADDQ       $0x08, DI
+	ADDQ       $0x08, R8
+	ADDQ       SI, R9
+	DECQ       R10
+	JNZ        panel
+	ADDQ       DX, CX
+	ADDQ       $0x10, BX
+	DECQ       AX
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func runsBF16By6AVX2(k int, panels int, src *byte, stride int, dst *byte, panel int)
+// Requires: AVX, MMX+
+TEXT ·runsBF16By6AVX2(SB), NOSPLIT, $0-48
+	MOVQ k+0(FP), AX
+	MOVQ src+16(FP), CX
+	MOVQ stride+24(FP), DX
+	MOVQ dst+32(FP), BX
+	MOVQ panel+40(FP), SI
+
+row:
+	MOVQ CX, DI
+	LEAQ (CX)(DX*4), R8
+	MOVQ BX, R9
+	MOVQ panels+8(FP), R10
+
+panel:
+	PREFETCHT0 (R8)
+	PREFETCHT0 96(R9)
+	VPMOVZXWD  (DI), X0
+	VPSLLD     $0x10, X0, X0
+	VMOVDQU    X0, (R9)
+	VMOVD      8(DI), X0
+	VPMOVZXWD  X0, X0
+	VPSLLD     $0x10, X0, X0
+	VMOVQ      X0, 16(R9)
+	ADDQ       $0x0c, DI
+	ADDQ       $0x0c, R8
+	ADDQ       SI, R9
+	DECQ       R10
+	JNZ        panel
+	ADDQ       DX, CX
+	ADDQ       $0x18, BX
+	DECQ       AX
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func runsBF16By16AVX2(k int, panels int, src *byte, stride int, dst *byte, panel int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·runsBF16By16AVX2(SB), NOSPLIT, $0-48
+	MOVQ k+0(FP), AX
+	MOVQ src+16(FP), CX
+	MOVQ stride+24(FP), DX
+	MOVQ dst+32(FP), BX
+	MOVQ panel+40(FP), SI
+
+row:
+	MOVQ CX, DI
+	LEAQ (CX)(DX*4), R8
+	MOVQ BX, R9
+	MOVQ panels+8(FP), R10
+
+panel:
+	PREFETCHT0 (R8)
+	PREFETCHT0 256(R9)
+	VPMOVZXWD  (DI), Y0
+	VPSLLD     $0x10, Y0, Y0
+	VMOVDQU    Y0, (R9)
+	VPMOVZXWD  16(DI), Y0
+	VPSLLD     $0x10, Y0, Y0
+	VMOVDQU    Y0, 32(R9)
+	ADDQ       $0x20, DI
+	ADDQ       $0x20, R8
+	ADDQ       SI, R9
+	DECQ       R10
+	JNZ        panel
+	ADDQ       DX, CX
+	ADDQ       $0x40, BX
+	DECQ       AX
+	JNZ        row
+	VZEROUPPER
+	RET
+
 // func peakAVX512(rounds int)
 // Requires: AVX, AVX512F
 TEXT ·peakAVX512(SB), NOSPLIT, $0-8

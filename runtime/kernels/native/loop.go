@@ -45,6 +45,9 @@ func assemble(e *expansion) *machineCode {
 	}
 	all = e.all()
 	before, pinned := e.invariants(spare)
+	if w.half != nil && slices.ContainsFunc(before, func(i int) bool { return w.half.roles[i] != asIs }) {
+		w.half = nil // what is the same everywhere is computed once, as it is
+	}
 	identities := make([]int, len(e.b.folds))
 	for i := range identities {
 		if e.b.across {

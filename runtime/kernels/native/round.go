@@ -32,9 +32,16 @@ func (e *expansion) skipMasks() {
 	last := make([]int, len(e.isMask)) // which instruction has defined a register, counted from 1
 	for i := range e.code {
 		x := &e.code[i]
-		if x.op == amd64.VPSRLD && x.number == 16 && x.k == 0 && last[x.y] > 0 {
-			if m := &e.code[last[x.y]-1]; definitions[x.y] == 1 && last[m.x] < last[x.y] && (m.isOf(amd64.VPANDD, upper) || m.isOf(amd64.VPAND, upper)) {
-				x.y = m.x
+		var taken *int
+		switch {
+		case x.op == amd64.VPSRLD && x.number == 16 && x.k == 0:
+			taken = &x.y
+		case e.takesUpper(x):
+			taken = &x.x
+		}
+		if taken != nil && last[*taken] > 0 {
+			if m := &e.code[last[*taken]-1]; definitions[*taken] == 1 && last[m.x] < last[*taken] && (m.isOf(amd64.VPANDD, upper) || m.isOf(amd64.VPAND, upper)) {
+				*taken = m.x
 			}
 		}
 		if x.d != 0 {

@@ -35,6 +35,12 @@ func wide64(dst *byte, src *byte, dstStride uintptr, srcStride uintptr, rows uin
 //go:noescape
 func rows32(dst *byte, src *byte, offsets *[8]int, dstStride uintptr, cols uintptr, ahead uintptr)
 
+// rowsBF16AVX2 transposes cols squares of 8 rows and 16 columns of bf16, as f32, the rows of which begin at offsets from src. The stride is in bytes, offsets in elements.
+// It asks for the memory ahead bytes behind what it reads, which will be needed.
+//
+//go:noescape
+func rowsBF16AVX2(dst *byte, src *byte, offsets *[8]int, dstStride uintptr, cols uintptr, ahead uintptr)
+
 // wideRows32 transposes cols squares of 16 by 16 32-bit elements, the rows of which begin at offsets from src; of each column it writes the elements of kept.
 // The stride is in bytes, offsets in elements.
 //

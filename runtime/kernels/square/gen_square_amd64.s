@@ -426,6 +426,125 @@ rows32square:
 	VZEROUPPER
 	RET
 
+// func rowsBF16AVX2(dst *byte, src *byte, offsets *[8]int, dstStride uintptr, cols uintptr, ahead uintptr)
+// Requires: AVX, AVX2, MMX+
+TEXT ·rowsBF16AVX2(SB), $0-48
+	MOVQ     src+8(FP), AX
+	MOVQ     offsets+16(FP), CX
+	MOVQ     (CX), DX
+	LEAQ     (AX)(DX*2), DX
+	MOVQ     8(CX), BX
+	LEAQ     (AX)(BX*2), BX
+	MOVQ     16(CX), SI
+	LEAQ     (AX)(SI*2), SI
+	MOVQ     24(CX), DI
+	LEAQ     (AX)(DI*2), DI
+	MOVQ     32(CX), R8
+	LEAQ     (AX)(R8*2), R8
+	MOVQ     40(CX), R9
+	LEAQ     (AX)(R9*2), R9
+	MOVQ     48(CX), R10
+	LEAQ     (AX)(R10*2), R10
+	MOVQ     56(CX), CX
+	LEAQ     (AX)(CX*2), CX
+	MOVQ     dst+0(FP), AX
+	MOVQ     dstStride+24(FP), R12
+	MOVQ     cols+32(FP), R14
+	MOVQ     ahead+40(FP), R15
+	LEAQ     (R12)(R12*2), R13
+	VPCMPEQD Y0, Y0, Y0
+	VPSLLD   $0x10, Y0, Y0
+
+rowsBF16AVX2square:
+	PREFETCHT0 (DX)(R15*1)
+	PREFETCHT0 (BX)(R15*1)
+	PREFETCHT0 (SI)(R15*1)
+	PREFETCHT0 (DI)(R15*1)
+	PREFETCHT0 (R8)(R15*1)
+	PREFETCHT0 (R9)(R15*1)
+	PREFETCHT0 (R10)(R15*1)
+	PREFETCHT0 (CX)(R15*1)
+	LEAQ       (AX)(R12*4), R11
+	VMOVUPS    (DX), Y1
+	VMOVUPS    (BX), Y2
+	VMOVUPS    (SI), Y3
+	VMOVUPS    (DI), Y4
+	VMOVUPS    (R8), Y5
+	VMOVUPS    (R9), Y6
+	VMOVUPS    (R10), Y7
+	VMOVUPS    (CX), Y8
+	VUNPCKLPS  Y2, Y1, Y9
+	VUNPCKHPS  Y2, Y1, Y1
+	VUNPCKLPS  Y4, Y3, Y2
+	VUNPCKHPS  Y4, Y3, Y3
+	VUNPCKLPS  Y6, Y5, Y4
+	VUNPCKHPS  Y6, Y5, Y5
+	VUNPCKLPS  Y8, Y7, Y6
+	VUNPCKHPS  Y8, Y7, Y7
+	VUNPCKLPD  Y2, Y9, Y8
+	VUNPCKHPD  Y2, Y9, Y2
+	VUNPCKLPD  Y3, Y1, Y9
+	VUNPCKHPD  Y3, Y1, Y1
+	VUNPCKLPD  Y6, Y4, Y3
+	VUNPCKHPD  Y6, Y4, Y4
+	VUNPCKLPD  Y7, Y5, Y6
+	VUNPCKHPD  Y7, Y5, Y5
+	VPERM2F128 $0x20, Y3, Y8, Y7
+	VPSLLD     $0x10, Y7, Y10
+	VPAND      Y0, Y7, Y7
+	VMOVDQU    Y10, (AX)
+	VMOVDQU    Y7, (AX)(R12*1)
+	VPERM2F128 $0x20, Y4, Y2, Y7
+	VPSLLD     $0x10, Y7, Y10
+	VPAND      Y0, Y7, Y7
+	VMOVDQU    Y10, (AX)(R12*2)
+	VMOVDQU    Y7, (AX)(R13*1)
+	VPERM2F128 $0x20, Y6, Y9, Y7
+	VPSLLD     $0x10, Y7, Y10
+	VPAND      Y0, Y7, Y7
+	VMOVDQU    Y10, (R11)
+	VMOVDQU    Y7, (R11)(R12*1)
+	VPERM2F128 $0x20, Y5, Y1, Y7
+	VPSLLD     $0x10, Y7, Y10
+	VPAND      Y0, Y7, Y7
+	VMOVDQU    Y10, (R11)(R12*2)
+	VMOVDQU    Y7, (R11)(R13*1)
+	VPERM2F128 $0x31, Y3, Y8, Y3
+	LEAQ       (AX)(R12*8), AX
+	LEAQ       (AX)(R12*4), R11
+	VPSLLD     $0x10, Y3, Y7
+	VPAND      Y0, Y3, Y3
+	VMOVDQU    Y7, (AX)
+	VMOVDQU    Y3, (AX)(R12*1)
+	VPERM2F128 $0x31, Y4, Y2, Y2
+	VPSLLD     $0x10, Y2, Y3
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y3, (AX)(R12*2)
+	VMOVDQU    Y2, (AX)(R13*1)
+	VPERM2F128 $0x31, Y6, Y9, Y2
+	VPSLLD     $0x10, Y2, Y3
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y3, (R11)
+	VMOVDQU    Y2, (R11)(R12*1)
+	VPERM2F128 $0x31, Y5, Y1, Y1
+	VPSLLD     $0x10, Y1, Y2
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y2, (R11)(R12*2)
+	VMOVDQU    Y1, (R11)(R13*1)
+	ADDQ       $0x20, DX
+	ADDQ       $0x20, BX
+	ADDQ       $0x20, SI
+	ADDQ       $0x20, DI
+	ADDQ       $0x20, R8
+	ADDQ       $0x20, R9
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, CX
+	LEAQ       (AX)(R12*8), AX
+	DECQ       R14
+	JNZ        rowsBF16AVX2square
+	VZEROUPPER
+	RET
+
 // func wideRows32(dst *byte, src *byte, offsets *[16]int, dstStride uintptr, cols uintptr, kept uint16)
 // Requires: AVX, AVX512F
 TEXT ·wideRows32(SB), $0-42

@@ -104,6 +104,21 @@ func Rows(dst, src []uint32, rows *[8]int, n, dstStride, ahead int) int {
 	return n
 }
 
+// RowsBF16 is Rows for elements of bf16, which become f32: dst[c*dstStride+r] = src[rows[r]+c]<<16. Squares have sixteen columns.
+func RowsBF16(dst []uint32, src []uint16, rows *[8]int, n, dstStride, ahead int) int {
+	const columns = 16
+	n = n / columns * columns
+	if !hasIntegers || n == 0 {
+		return 0
+	}
+	for _, at := range rows {
+		_ = src[at:][:n]
+	}
+	_ = dst[(n-1)*dstStride:][:8]
+	rowsBF16AVX2((*byte)(unsafe.Pointer(&dst[0])), (*byte)(unsafe.Pointer(&src[0])), rows, uintptr(4*dstStride), uintptr(n/columns), uintptr(2*ahead))
+	return n
+}
+
 // wideSide is how many elements a square of vectors of 512 bits has along each axis.
 const wideSide = 16
 

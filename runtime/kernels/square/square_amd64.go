@@ -7,8 +7,9 @@ import (
 //go:generate go run ./gen
 
 var (
-	hasVectors = cpu.X86.HasAVX
-	hasWide    = cpu.X86.HasAVX512F
+	hasVectors  = cpu.X86.HasAVX
+	hasIntegers = cpu.X86.HasAVX2 // in such vectors
+	hasWide     = cpu.X86.HasAVX512F
 )
 
 // whole transposes whole squares of k elements of width bytes along each side.

@@ -43,6 +43,27 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestRowsBF16 writes f32 and nothing else.
+func TestRowsBF16(t *testing.T) {
+	src := make([]uint16, 1000)
+	for i := range src {
+		src[i] = uint16(rand.Uint32())
+	}
+	rows := [8]int{500, 0, 30, 700, 31, 31, 99, 250}
+	for i := range 140 {
+		n, stride := i/2, []int{11, 6}[i%2]
+		got, want := make([]uint32, 100*stride), make([]uint32, 100*stride)
+		done := RowsBF16(got, src, &rows, n, stride, 100)
+		require.True(t, done == n/16*16 || !hasIntegers && done == 0)
+		for c := range done {
+			for r, at := range rows {
+				want[c*stride+r] = uint32(src[at+c]) << 16
+			}
+		}
+		require.Equal(t, want, got)
+	}
+}
+
 func TestWideRows(t *testing.T) {
 	src := make([]uint32, 1000)
 	for i := range src {

@@ -2,13 +2,14 @@ package tile
 
 import (
 	"encoding/binary"
+	"unsafe"
 
 	"github.com/gohalo/halo/hlo"
 	vectors "github.com/gohalo/halo/runtime/kernels/vec"
 	"github.com/gohalo/halo/runtime/scalar"
 )
 
-// Programs that do nothing with bf16 or f16 but choose among them, change their signs, and take them for integers, do so with the codes as they are in memory: nothing is
+// Programs that do nothing with bf16 or f16 but choose among them, ask whether they are equal, change their signs, and take them for integers, do so with the codes as they are in memory: nothing is
 // widened, and twice as many fit into a vector.
 
 // rawOp is an op that [Builder.keepCodes] knows, or none.
@@ -24,8 +25,34 @@ func rawOp(op hlo.Opcode, t hlo.PrimitiveType, types []hlo.PrimitiveType) hlo.Op
 		if isCode(t) != isCode(types[0]) {
 			return op
 		}
+	case hlo.OpCompare: // of which only equality is one of codes
+		if isCode(types[0]) {
+			return op
+		}
 	}
 	return hlo.OpInvalid
+}
+
+// equalityName is the loop for codes of type t in place of one that compares f32, if there is one.
+func equalityName(t hlo.PrimitiveType, wide vectors.Name) (vectors.Name, bool) {
+	name := vectors.Of(hlo.OpCompare, t).In(wide.Mode)
+	return name, (wide.Mode == vectors.Equal || wide.Mode == vectors.NotEqual) && vectors.Has(name)
+}
+
+// equalCodes compares numbers of type t by their codes: zeros of both signs are equal, and NaN is not equal to itself.
+func equalCodes(t hlo.PrimitiveType, equal bool) loop {
+	infinity := uint16(0x7c00)
+	if t == hlo.BF16 {
+		infinity = 0x7f80
+	}
+	return func(n int, d, a, b, _ unsafe.Pointer) {
+		const magnitude = 1<<15 - 1
+		z, x, y := vec[bool](d, n), vec[uint16](a, n), vec[uint16](b, n)
+		for i := range z {
+			same := x[i] == y[i] && x[i]&magnitude <= infinity
+			z[i] = (same || (x[i]|y[i])&magnitude == 0) == equal
+		}
+	}
 }
 
 // keepCodes makes integers of all narrow floats, if every step that has to do with them is one of [rawOp], and all others are of lanes as wide, too, or of truth values.
@@ -38,10 +65,10 @@ func (b *Builder) keepCodes() {
 			s.typ = hlo.U16
 		}
 	}
-	isCode := make([]bool, len(b.values))
+	types := make([]hlo.PrimitiveType, len(b.values))
 	for i := range b.values {
 		v := &b.values[i]
-		if isCode[i] = isWide(v.typ); !isCode[i] {
+		if types[i] = v.typ; !isWide(v.typ) {
 			continue
 		}
 		if v.typ = hlo.U16; v.load != nil {
@@ -72,6 +99,11 @@ func (b *Builder) keepCodes() {
 			s.args = append(s.args, s.args[0])
 			o.fn = or[uint16]
 			o.vectorize(vectors.Of(hlo.OpOr, vectors.Sized(2)))
+		case hlo.OpCompare:
+			t := types[s.args[0]]
+			o.fn = equalCodes(t, s.vector.Mode == vectors.Equal)
+			name, _ := equalityName(t, s.vector)
+			o.vectorize(name)
 		default:
 			continue
 		}
@@ -98,13 +130,18 @@ func (b *Builder) hasOnlyCodes() bool {
 		if s.raw != hlo.OpInvalid && b.values[s.d].def != i {
 			return false
 		}
+		if s.raw == hlo.OpCompare {
+			if _, ok := equalityName(b.values[s.args[0]].typ, s.vector); !ok {
+				return false
+			}
+		}
 		for k, v := range append([]Value{s.d}, s.args...) {
 			typ := b.values[v].typ
 			isCode := isWide(typ)
 			switch {
 			case s.raw == hlo.OpInvalid && isCode, typ != hlo.PRED && typ.Bits() != 16:
 				return false
-			case s.raw != hlo.OpInvalid && s.raw != hlo.OpBitcastConvert && !isCode && !(s.raw == hlo.OpSelect && k == 1):
+			case s.raw != hlo.OpInvalid && s.raw != hlo.OpBitcastConvert && !isCode && !(s.raw == hlo.OpSelect && k == 1) && !(s.raw == hlo.OpCompare && k == 0):
 				return false
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/internal/minifloat"
 )
 
@@ -18,6 +19,63 @@ func convert[D, A Number](t *testing.T, name string, f func(a A) D) {
 
 // goes is Go's conversion.
 func goes[D, A Number](x A) D { return D(x) }
+
+// TestRoundedFunctions holds functions of bf16 to those of f32, rounded: for all numbers there are.
+func TestRoundedFunctions(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		name := Of(hlo.OpExponential, hlo.F32, hlo.F32, hlo.BF16).In(Rounding)
+		if !Has(name) {
+			t.Skip("the function is rounded by a loop of its own")
+		}
+		var x, got, want [1 << 16]float32
+		for i := range x {
+			x[i] = minifloat.BF16ToFloat32(uint16(i))
+		}
+		on := func(name Name, d, a *[1 << 16]float32) {
+			Find(name, nil)(len(a), unsafe.Pointer(d), unsafe.Pointer(a), nil, nil)
+		}
+		on(name, &got, &x)
+		on(Of(name.Op, hlo.F32), &want, &x)
+		on(Of(hlo.OpConvert, hlo.F32, hlo.BF16).In(Rounding), &want, &want)
+		for i := range x {
+			require.Equal(t, math.Float32bits(want[i]), math.Float32bits(got[i]), "of %v, %#x", x[i], i)
+		}
+	})
+}
+
+// TestCodes holds equality of codes to that of numbers.
+func TestCodes(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		if InUse() == AVX512 {
+			t.Skip("numbers are compared as f32")
+		}
+		for typ, decode := range map[string]func(uint16) float32{"bf16": minifloat.BF16ToFloat32, "f16": minifloat.F16ToFloat32} {
+			special := []uint16{0, 1 << 15, minifloat.BF16FromFloat32(float32(math.NaN())), 0x7e00, 0xfc00, 0xff80, 0x7c01, 0x7f81}
+			some := func(x uint16) uint16 { // of which many are equal
+				if x%16 < 8 {
+					return special[x%8]
+				}
+				return x
+			}
+			for name, wanted := range map[string]bool{"eq": true, "ne": false} {
+				var a, b [1 << 12]uint16
+				var got [1 << 12]bool
+				for i := range a {
+					a[i], b[i] = some(uint16(i*40503)), some(uint16(i*40503>>i%5))
+				}
+				loop := named(name + "-compare." + typ)
+				if !Has(loop) {
+					return
+				}
+				rest := func(int, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer) { t.Error("there is none") }
+				Find(loop, rest)(len(a), unsafe.Pointer(&got), unsafe.Pointer(&a), unsafe.Pointer(&b), nil)
+				for i := range a {
+					require.Equal(t, (decode(a[i]) == decode(b[i])) == wanted, got[i], "%s: %#x and %#x of %s", name, a[i], b[i], typ)
+				}
+			}
+		}
+	})
+}
 
 func TestConvert(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {

@@ -5071,6 +5071,31 @@ func divideBf16Bf16Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.
 //go:noescape
 func divideF32F32Bf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// exponentialRoundBf16AVX2 sets d to e^a of f32 that bf16 can hold, rounded to f32 and then to what bf16 can hold.
+//
+//go:noescape
+func exponentialRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// eqBf16AVX2 sets d to a = b.
+//
+//go:noescape
+func eqBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// neBf16AVX2 sets d to a ≠ b.
+//
+//go:noescape
+func neBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// eqF16AVX2 sets d to a = b.
+//
+//go:noescape
+func eqF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// neF16AVX2 sets d to a ≠ b.
+//
+//go:noescape
+func neF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // fill8AVX2 sets all of d to the element at a.
 //
 //go:noescape

@@ -96698,6 +96698,585 @@ done:
 	VZEROUPPER
 	RET
 
+// func exponentialRoundBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·exponentialRoundBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $+8
+	JLT  rest
+
+many:
+	VMOVUPS      (DX)(BX*4), Y0
+	VMOVUPS      all32_c2d00000<>+0(SB), Y1
+	VMOVUPS      all32_42b20000<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y0
+	VMAXPS       Y0, Y1, Y0
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y1
+	VMOVUPS      all32_4b40007e<>+0(SB), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VSUBPS       all32_4b40007e<>+0(SB), Y2, Y1
+	VFNMADD231PS all32_3f317218<>+0(SB), Y1, Y0
+	VMOVUPS      all32_3c87f223<>+0(SB), Y3
+	VMOVUPS      all32_3dabb102<>+0(SB), Y4
+	VFMADD231PS  Y3, Y0, Y4
+	VMOVUPS      all32_3eaaacdb<>+0(SB), Y3
+	VMOVUPS      all32_3f7ffe8c<>+0(SB), Y5
+	VFMADD231PS  Y3, Y0, Y5
+	VMOVUPS      all32_3ffffffc<>+0(SB), Y3
+	VMOVUPS      all32_40000001<>+0(SB), Y6
+	VFMADD231PS  Y3, Y0, Y6
+	VMULPS       Y0, Y0, Y0
+	VMOVUPS      Y5, Y3
+	VFMADD231PS  Y0, Y4, Y3
+	VMOVUPS      Y6, Y4
+	VFMADD231PS  Y0, Y3, Y4
+	VCMPPS       $0x11, all32_c2fa0000<>+0(SB), Y1, Y0
+	VPSLLD       $0x17, Y2, Y1
+	VPAND        all32_4a800000<>+0(SB), Y0, Y2
+	VPADDD       Y2, Y1, Y1
+	VMULPS       Y1, Y4, Y1
+	VCVTPS2DQ    Y1, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        all32_1<>+0(SB), Y1, Y1
+	VPADDD       all32_7fff<>+0(SB), Y0, Y0
+	VPADDD       Y1, Y0, Y0
+	VPAND        all32_ffff0000<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	CMPQ         AX, $+8
+	JGE          many
+
+rest:
+	TESTQ        AX, AX
+	JLE          done
+	XORQ         DI, DI
+	MOVQ         $+8, SI
+	SUBQ         AX, SI
+	CMOVQLT      DI, SI
+	LEAQ         tail_masks<>+0(SB), DI
+	VMOVUPS      (DI)(SI*4), Y0
+	VMASKMOVPS   (DX)(BX*4), Y0, Y1
+	VMOVUPS      all32_c2d00000<>+0(SB), Y2
+	VMOVUPS      all32_42b20000<>+0(SB), Y3
+	VMINPS       Y1, Y3, Y1
+	VMAXPS       Y1, Y2, Y1
+	VMOVUPS      all32_3fb8aa3b<>+0(SB), Y2
+	VMOVUPS      all32_4b40007e<>+0(SB), Y3
+	VFMADD231PS  Y2, Y1, Y3
+	VSUBPS       all32_4b40007e<>+0(SB), Y3, Y2
+	VFNMADD231PS all32_3f317218<>+0(SB), Y2, Y1
+	VMOVUPS      all32_3c87f223<>+0(SB), Y4
+	VMOVUPS      all32_3dabb102<>+0(SB), Y5
+	VFMADD231PS  Y4, Y1, Y5
+	VMOVUPS      all32_3eaaacdb<>+0(SB), Y4
+	VMOVUPS      all32_3f7ffe8c<>+0(SB), Y6
+	VFMADD231PS  Y4, Y1, Y6
+	VMOVUPS      all32_3ffffffc<>+0(SB), Y4
+	VMOVUPS      all32_40000001<>+0(SB), Y7
+	VFMADD231PS  Y4, Y1, Y7
+	VMULPS       Y1, Y1, Y1
+	VMOVUPS      Y6, Y4
+	VFMADD231PS  Y1, Y5, Y4
+	VMOVUPS      Y7, Y5
+	VFMADD231PS  Y1, Y4, Y5
+	VCMPPS       $0x11, all32_c2fa0000<>+0(SB), Y2, Y1
+	VPSLLD       $0x17, Y3, Y2
+	VPAND        all32_4a800000<>+0(SB), Y1, Y3
+	VPADDD       Y3, Y2, Y2
+	VMULPS       Y2, Y5, Y2
+	VCVTPS2DQ    Y2, Y3
+	VBLENDVPS    Y1, Y3, Y2, Y1
+	VPSRLD       $0x10, Y1, Y2
+	VPAND        all32_1<>+0(SB), Y2, Y2
+	VPADDD       all32_7fff<>+0(SB), Y1, Y1
+	VPADDD       Y2, Y1, Y1
+	VPAND        all32_ffff0000<>+0(SB), Y1, Y1
+	VMASKMOVPS   Y1, Y0, (CX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_3c87f223<>+0(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+4(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+8(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+12(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+16(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+20(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+24(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+28(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+32(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+36(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+40(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+44(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+48(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+52(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+56(SB)/4, $0x3c87f223
+DATA all32_3c87f223<>+60(SB)/4, $0x3c87f223
+GLOBL all32_3c87f223<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3dabb102<>+0(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+4(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+8(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+12(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+16(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+20(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+24(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+28(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+32(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+36(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+40(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+44(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+48(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+52(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+56(SB)/4, $0x3dabb102
+DATA all32_3dabb102<>+60(SB)/4, $0x3dabb102
+GLOBL all32_3dabb102<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3eaaacdb<>+0(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+4(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+8(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+12(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+16(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+20(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+24(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+28(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+32(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+36(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+40(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+44(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+48(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+52(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+56(SB)/4, $0x3eaaacdb
+DATA all32_3eaaacdb<>+60(SB)/4, $0x3eaaacdb
+GLOBL all32_3eaaacdb<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3f7ffe8c<>+0(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+4(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+8(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+12(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+16(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+20(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+24(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+28(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+32(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+36(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+40(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+44(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+48(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+52(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+56(SB)/4, $0x3f7ffe8c
+DATA all32_3f7ffe8c<>+60(SB)/4, $0x3f7ffe8c
+GLOBL all32_3f7ffe8c<>(SB), RODATA|NOPTR, $64
+
+DATA all32_3ffffffc<>+0(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+4(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+8(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+12(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+16(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+20(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+24(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+28(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+32(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+36(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+40(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+44(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+48(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+52(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+56(SB)/4, $0x3ffffffc
+DATA all32_3ffffffc<>+60(SB)/4, $0x3ffffffc
+GLOBL all32_3ffffffc<>(SB), RODATA|NOPTR, $64
+
+DATA all32_40000001<>+0(SB)/4, $0x40000001
+DATA all32_40000001<>+4(SB)/4, $0x40000001
+DATA all32_40000001<>+8(SB)/4, $0x40000001
+DATA all32_40000001<>+12(SB)/4, $0x40000001
+DATA all32_40000001<>+16(SB)/4, $0x40000001
+DATA all32_40000001<>+20(SB)/4, $0x40000001
+DATA all32_40000001<>+24(SB)/4, $0x40000001
+DATA all32_40000001<>+28(SB)/4, $0x40000001
+DATA all32_40000001<>+32(SB)/4, $0x40000001
+DATA all32_40000001<>+36(SB)/4, $0x40000001
+DATA all32_40000001<>+40(SB)/4, $0x40000001
+DATA all32_40000001<>+44(SB)/4, $0x40000001
+DATA all32_40000001<>+48(SB)/4, $0x40000001
+DATA all32_40000001<>+52(SB)/4, $0x40000001
+DATA all32_40000001<>+56(SB)/4, $0x40000001
+DATA all32_40000001<>+60(SB)/4, $0x40000001
+GLOBL all32_40000001<>(SB), RODATA|NOPTR, $64
+
+DATA all32_c2fa0000<>+0(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+4(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+8(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+12(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+16(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+20(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+24(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+28(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+32(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+36(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+40(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+44(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+48(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+52(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+56(SB)/4, $0xc2fa0000
+DATA all32_c2fa0000<>+60(SB)/4, $0xc2fa0000
+GLOBL all32_c2fa0000<>(SB), RODATA|NOPTR, $64
+
+DATA all32_4a800000<>+0(SB)/4, $0x4a800000
+DATA all32_4a800000<>+4(SB)/4, $0x4a800000
+DATA all32_4a800000<>+8(SB)/4, $0x4a800000
+DATA all32_4a800000<>+12(SB)/4, $0x4a800000
+DATA all32_4a800000<>+16(SB)/4, $0x4a800000
+DATA all32_4a800000<>+20(SB)/4, $0x4a800000
+DATA all32_4a800000<>+24(SB)/4, $0x4a800000
+DATA all32_4a800000<>+28(SB)/4, $0x4a800000
+DATA all32_4a800000<>+32(SB)/4, $0x4a800000
+DATA all32_4a800000<>+36(SB)/4, $0x4a800000
+DATA all32_4a800000<>+40(SB)/4, $0x4a800000
+DATA all32_4a800000<>+44(SB)/4, $0x4a800000
+DATA all32_4a800000<>+48(SB)/4, $0x4a800000
+DATA all32_4a800000<>+52(SB)/4, $0x4a800000
+DATA all32_4a800000<>+56(SB)/4, $0x4a800000
+DATA all32_4a800000<>+60(SB)/4, $0x4a800000
+GLOBL all32_4a800000<>(SB), RODATA|NOPTR, $64
+
+// func eqBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·eqBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func neBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·neBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func eqF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·eqF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_7c007c00<>+0(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+4(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+8(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+12(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+16(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+20(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+24(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+28(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+32(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+36(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+40(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+44(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+48(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+52(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+56(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+60(SB)/4, $0x7c007c00
+GLOBL all32_7c007c00<>(SB), RODATA|NOPTR, $64
+
+// func neF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2
+TEXT ·neF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+32
+	JLT  rest
+
+many:
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	VMOVDQU      32(DX)(SI*2), Y0
+	VMOVDQU      32(BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, 16(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	CMPQ         AX, $+32
+	JGE          many
+
+rest:
+	CMPQ         AX, $+16
+	JLT          done
+	VMOVDQU      (DX)(SI*2), Y0
+	VMOVDQU      (BX)(SI*2), Y1
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
+	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
+	VPOR         Y1, Y0, Y3
+	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQW     Y4, Y3, Y3
+	VPCMPEQW     Y1, Y0, Y0
+	VPANDN       Y0, Y2, Y0
+	VPOR         Y3, Y0, Y0
+	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
+	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VPAND        all32_1010101<>+0(SB), X0, X0
+	VMOVDQU      X0, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JMP          rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func fill8AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2
 TEXT ·fill8AVX2(SB), NOSPLIT, $0-40

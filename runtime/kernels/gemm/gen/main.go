@@ -52,6 +52,9 @@ func generate() (asmgen.Files, error) {
 	g.runs("runsAVX512", 64)
 	g.runs("runsAVX2", 32)
 	g.runsOfBF16("runsBF16AVX512")
+	for _, columns := range []int{4, 6, 16} {
+		g.runsOfBF16Exactly(fmt.Sprintf("runsBF16By%dAVX2", columns), columns)
+	}
 	g.peak("peakAVX512", 64)
 	g.peak("peakAVX2", 32)
 	return asmgen.Compile(g.Context, "runtime/kernels/gemm", "micro")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
@@ -86,6 +87,59 @@ func (g generator) runsOfBF16(name string) {
 	g.JNZ(operand.LabelRef("panel"))
 	g.ADDQ(stride, src)
 	g.ADDQ(line, dst)
+	g.DECQ(k)
+	g.JNZ(operand.LabelRef("row"))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// runsOfBF16Exactly builds a function like that of runsOfBF16, for panels of so many columns, which are all in memory: a line is written by what of vectors it takes.
+// Memory is asked for where lines go, too: they are far from one another, and stores wait for each.
+func (g generator) runsOfBF16Exactly(name string, columns int) {
+	g.Function(name)
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(k, panels int, src *byte, stride int, dst *byte, panel int)")
+	g.Doc(fmt.Sprintf("%s writes k rows of panels times %d bf16, stride bytes apart, as f32 to panels that are panel bytes apart.", name, columns))
+	g.Pragma("noescape")
+	load := func(param string) reg.Register { return g.Load(g.Param(param), g.GP64()) }
+	k, src, stride, dst, panel := load("k"), load("src"), load("stride"), load("dst"), load("panel")
+	from, ahead, to, left := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	g.Label("row")
+	g.MOVQ(src, from)
+	g.LEAQ(operand.Mem{Base: src, Index: stride, Scale: runsAhead}, ahead)
+	g.MOVQ(dst, to)
+	g.Load(g.Param("panels"), left)
+	g.Label("panel")
+	g.PREFETCHT0(operand.Mem{Base: ahead})
+	g.PREFETCHT0(operand.Mem{Base: to, Disp: runsAhead * 4 * columns})
+	for at := 0; at < columns; {
+		n := min(8, 1<<(bits.Len(uint(columns-at))-1))
+		x := g.YMM()
+		codes, numbers := operand.Mem{Base: from, Disp: 2 * at}, operand.Mem{Base: to, Disp: 4 * at}
+		switch n {
+		case 8:
+			g.VPMOVZXWD(codes, x)
+			g.VPSLLD(operand.U8(16), x, x)
+			g.VMOVDQU(x, numbers)
+		case 4:
+			g.VPMOVZXWD(codes, x.AsX())
+			g.VPSLLD(operand.U8(16), x.AsX(), x.AsX())
+			g.VMOVDQU(x.AsX(), numbers)
+		default:
+			g.VMOVD(codes, x.AsX())
+			g.VPMOVZXWD(x.AsX(), x.AsX())
+			g.VPSLLD(operand.U8(16), x.AsX(), x.AsX())
+			g.VMOVQ(x.AsX(), numbers)
+		}
+		at += n
+	}
+	g.ADDQ(operand.U8(uint8(2*columns)), from)
+	g.ADDQ(operand.U8(uint8(2*columns)), ahead)
+	g.ADDQ(panel, to)
+	g.DECQ(left)
+	g.JNZ(operand.LabelRef("panel"))
+	g.ADDQ(stride, src)
+	g.ADDQ(operand.U8(uint8(4*columns)), dst)
 	g.DECQ(k)
 	g.JNZ(operand.LabelRef("row"))
 	g.VZEROUPPER()

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -20,10 +21,11 @@ func generate() (asmgen.Files, error) {
 	c.ConstraintExpr("amd64")
 	kernel(c, 8, 8, "8-bit", bytes8)
 	kernel(c, 16, 8, "16-bit", words8)
-	kernel(c, 32, 8, "32-bit", func(c *build.Context, src, dst lines) { dwords8(c, src, dst) })
+	kernel(c, 32, 8, "32-bit", dwords8)
 	kernel(c, 64, 4, "64-bit", qwords4)
 	wideQwords(c)
-	rows(c)
+	rows(c, "rows32", false)
+	rows(c, "rowsBF16AVX2", true)
 	wideRows(c, false)
 	wideRows(c, true)
 	return asmgen.Compile(c, "runtime/kernels/square", "square")
@@ -106,12 +108,16 @@ type pointers [8]reg.GPVirtual
 
 func (p pointers) at(i int) operand.Mem { return operand.Mem{Base: p[i]} }
 
-// rows writes the loop over squares of eight rows that are anywhere.
-func rows(c *build.Context) {
-	c.Function("rows32")
+// rows writes the loop over squares of eight rows that are anywhere. Those of bf16 are moved as squares of pairs, which become two columns of f32 each.
+func rows(c *build.Context, name string, widens bool) {
+	doc, width := "8 by 8 32-bit elements", 4
+	if widens {
+		doc, width = "8 rows and 16 columns of bf16, as f32", 2
+	}
+	c.Function(name)
 	c.Pragma("noescape")
 	c.SignatureExpr("func(dst, src *byte, offsets *[8]int, dstStride, cols, ahead uintptr)")
-	c.Doc("rows32 transposes cols squares of 8 by 8 32-bit elements, the rows of which begin at offsets from src. The stride is in bytes, offsets in elements.",
+	c.Doc(fmt.Sprintf("%s transposes cols squares of %s, the rows of which begin at offsets from src. The stride is in bytes, offsets in elements.", name, doc),
 		"It asks for the memory ahead bytes behind what it reads, which will be needed.")
 	load := func(param string) reg.GPVirtual {
 		r := c.GP64()
@@ -123,23 +129,46 @@ func rows(c *build.Context) {
 	for i := range from {
 		from[i] = c.GP64()
 		c.MOVQ(operand.Mem{Base: offsets, Disp: 8 * i}, from[i])
-		c.LEAQ(operand.Mem{Base: src, Index: from[i], Scale: 4}, from[i])
+		c.LEAQ(operand.Mem{Base: src, Index: from[i], Scale: uint8(width)}, from[i])
 	}
 	to := lines{base: load("dst"), base4: c.GP64(), stride: load("dstStride"), stride3: c.GP64()}
 	left, ahead := load("cols"), load("ahead")
 	c.LEAQ(operand.Mem{Base: to.stride, Index: to.stride, Scale: 2}, to.stride3)
-	c.Label("rows32square")
+	var high reg.VecVirtual // the upper half of each pair
+	if widens {
+		high = c.YMM()
+		c.VPCMPEQD(high, high, high)
+		c.VPSLLD(operand.Imm(16), high, high)
+	}
+	c.Label(name + "square")
 	for _, p := range from {
 		c.PREFETCHT0(operand.Mem{Base: p, Index: ahead, Scale: 1})
 	}
+	next := func(columns int) {
+		c.LEAQ(operand.Mem{Base: to.base, Index: to.stride, Scale: uint8(columns)}, to.base)
+	}
 	c.LEAQ(operand.Mem{Base: to.base, Index: to.stride, Scale: 4}, to.base4)
-	dwords8(c, from, to)
+	for i, line := range transposed8(c, from) {
+		if !widens {
+			c.VMOVUPS(line, to.at(i))
+			continue
+		}
+		if i == 4 {
+			next(8)
+			c.LEAQ(operand.Mem{Base: to.base, Index: to.stride, Scale: 4}, to.base4)
+		}
+		even := c.YMM()
+		c.VPSLLD(operand.Imm(16), line, even)
+		c.VPAND(high, line, line)
+		c.VMOVDQU(even, to.at(2*i%8))
+		c.VMOVDQU(line, to.at(2*i%8+1))
+	}
 	for _, p := range from {
 		c.ADDQ(operand.Imm(32), p)
 	}
-	c.LEAQ(operand.Mem{Base: to.base, Index: to.stride, Scale: 8}, to.base)
+	next(8)
 	c.DECQ(left)
-	c.JNZ(operand.LabelRef("rows32square"))
+	c.JNZ(operand.LabelRef(name + "square"))
 	c.VZEROUPPER()
 	c.RET()
 }
@@ -236,30 +265,42 @@ func laneMasks(c *build.Context) (lanes [4]reg.OpmaskVirtual) {
 	return lanes
 }
 
-// dwords8 transposes eight vectors of eight: pairs of rows, pairs of pairs, and the halves.
-func dwords8(c *build.Context, src interface{ at(i int) operand.Mem }, dst lines) {
-	var r, t [8]reg.VecVirtual
-	for i := range r {
-		r[i] = c.YMM()
-		c.VMOVUPS(src.at(i), r[i])
+// dwords8 transposes eight vectors of eight.
+func dwords8(c *build.Context, src, dst lines) {
+	for i, line := range transposed8(c, src) {
+		c.VMOVUPS(line, dst.at(i))
 	}
-	for i := 0; i < 8; i += 2 {
-		t[i], t[i+1] = c.YMM(), c.YMM()
-		c.VUNPCKLPS(r[i+1], r[i], t[i])
-		c.VUNPCKHPS(r[i+1], r[i], t[i+1])
-	}
-	for i := 0; i < 8; i += 4 {
-		for j := range 2 {
-			r[i+2*j], r[i+2*j+1] = c.YMM(), c.YMM()
-			c.VUNPCKLPD(t[i+2+j], t[i+j], r[i+2*j])
-			c.VUNPCKHPD(t[i+2+j], t[i+j], r[i+2*j+1])
+}
+
+// transposed8 are eight vectors of eight transposed, by pairs of rows, pairs of pairs, and the halves. They come in the order of memory, and only one takes a register
+// at a time: see square.Rows.
+func transposed8(c *build.Context, src interface{ at(i int) operand.Mem }) iter.Seq2[int, reg.VecVirtual] {
+	return func(yield func(int, reg.VecVirtual) bool) {
+		var r, t [8]reg.VecVirtual
+		for i := range r {
+			r[i] = c.YMM()
+			c.VMOVUPS(src.at(i), r[i])
 		}
-	}
-	for half, which := range []uint64{0x20, 0x31} { // in the order of memory: see square.Rows
-		for i := range 4 {
-			line := c.YMM()
-			c.VPERM2F128(operand.Imm(which), r[i+4], r[i], line)
-			c.VMOVUPS(line, dst.at(4*half+i))
+		for i := 0; i < 8; i += 2 {
+			t[i], t[i+1] = c.YMM(), c.YMM()
+			c.VUNPCKLPS(r[i+1], r[i], t[i])
+			c.VUNPCKHPS(r[i+1], r[i], t[i+1])
+		}
+		for i := 0; i < 8; i += 4 {
+			for j := range 2 {
+				r[i+2*j], r[i+2*j+1] = c.YMM(), c.YMM()
+				c.VUNPCKLPD(t[i+2+j], t[i+j], r[i+2*j])
+				c.VUNPCKHPD(t[i+2+j], t[i+j], r[i+2*j+1])
+			}
+		}
+		for half, which := range []uint64{0x20, 0x31} {
+			for i := range 4 {
+				line := c.YMM()
+				c.VPERM2F128(operand.Imm(which), r[i+4], r[i], line)
+				if !yield(4*half+i, line) {
+					return
+				}
+			}
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 func kernels() []kernel {
 	var all []kernel
 	for _, group := range [][]kernel{floats(), integers(), bitCounts(), narrowIntegers(), powers(), quotients(), remainders(),
-		masks(), conversions(), casts(), complexes(), onParts(), functions(), doubles(), {doublePowers(), doubleAngles()}, reductions(), runFolds(), windowFolds(), scatters(), onBrain(), fills(), orders()} {
+		masks(), conversions(), casts(), complexes(), onParts(), functions(), doubles(), {doublePowers(), doubleAngles()}, reductions(), runFolds(), windowFolds(), scatters(), onBrain(), equalities(), fills(), orders()} {
 		all = append(all, group...)
 	}
 	for i := range all {

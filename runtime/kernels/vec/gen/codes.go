@@ -105,3 +105,21 @@ func (m *machine) leastWord(v vector) reg.GPVirtual {
 	m.VPEXTRW(operand.U8(0), d, word.As32())
 	return word
 }
+
+// equalities of codes are those of numbers: zeros of both signs are equal, and NaN is not equal to itself. They are for programs that need no more of narrow floats than codes.
+func equalities() (all []kernel) {
+	for _, typ := range []string{"bf16", "f16"} {
+		c := map[string]codes{"bf16": brainCodes, "f16": halfCodes}[typ]
+		equal := func(m *machine, x, y vector) vector {
+			const magnitude = 1<<15 - 1
+			isNaN := m.integer3("CMPGT", m.bits("AND", x, m.pattern(magnitude)), m.pattern(uint64(c.infinity)))
+			areZero := m.integer3("CMPEQ", m.bits("AND", m.bits("OR", x, y), m.pattern(magnitude)), m.zero())
+			return m.bits("OR", m.bits("ANDN", isNaN, m.integer3("CMPEQ", x, y)), areZero)
+		}
+		eq := comparison("eq."+typ, "sets d to a = b.", 2, equal)
+		ne := comparison("ne."+typ, "sets d to a ≠ b.", 2, func(m *machine, x, y vector) vector { return m.bits("XOR", equal(m, x, y), m.pattern(0xffff)) })
+		eq.halfOnly, ne.halfOnly = true, true
+		all = append(all, eq, ne)
+	}
+	return all
+}
