@@ -84,7 +84,6 @@ const (
 	VPADDQ
 	VPSUBB
 	VPSUBW
-	VPSUBUSW
 	VPSUBD
 	VPSUBQ
 	VPAND
@@ -302,7 +301,6 @@ var vectorForms = [...]vectorForm{
 	VPADDQ:        {"VPADDQ", 1, 1, 0xD4, 1, rvm, 0},
 	VPSUBB:        {"VPSUBB", 1, 1, 0xF8, 0, rvm, 0},
 	VPSUBW:        {"VPSUBW", 1, 1, 0xF9, 0, rvm, 0},
-	VPSUBUSW:      {"VPSUBUSW", 1, 1, 0xD9, 0, rvm, 0},
 	VPSUBD:        {"VPSUBD", 1, 1, 0xFA, 0, rvm, 0},
 	VPSUBQ:        {"VPSUBQ", 1, 1, 0xFB, 1, rvm, 0},
 	VPAND:         {"VPAND", 1, 1, 0xDB, 0, rvm, 0},
