@@ -40,7 +40,7 @@ func checkKept(t *testing.T, level vec.Level, text string) {
 	bound, ok := chooseFast(s)
 	require.True(t, ok, text)
 	if bound.Prepare == nil {
-		require.True(t, level == vec.AVX512, "%s is not prepared", text)
+		require.Greater(t, vec.Best(), vec.AVX2, "%s is not prepared at level %v", text, level) // whose kernels have other panels
 		return
 	}
 	require.Equal(t, 1, bound.Prepare.In)

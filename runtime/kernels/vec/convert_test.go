@@ -24,9 +24,10 @@ func goes[D, A Number](x A) D { return D(x) }
 func TestRoundedFunctions(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		name := Of(hlo.OpExponential, hlo.F32, hlo.F32, hlo.BF16).In(Rounding)
-		if !Has(name) {
+		if InUse() == AVX512 {
 			t.Skip("the function is rounded by a loop of its own")
 		}
+		require.True(t, Has(name))
 		var x, got, want [1 << 16]float32
 		for i := range x {
 			x[i] = minifloat.BF16ToFloat32(uint16(i))
@@ -64,9 +65,7 @@ func TestCodes(t *testing.T) {
 					a[i], b[i] = some(uint16(i*40503)), some(uint16(i*40503>>i%5))
 				}
 				loop := named(name + "-compare." + typ)
-				if !Has(loop) {
-					return
-				}
+				require.True(t, Has(loop))
 				rest := func(int, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer) { t.Error("there is none") }
 				Find(loop, rest)(len(a), unsafe.Pointer(&got), unsafe.Pointer(&a), unsafe.Pointer(&b), nil)
 				for i := range a {
