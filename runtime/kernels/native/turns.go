@@ -5,8 +5,8 @@ import "github.com/gohalo/halo/internal/amd64"
 // A long body is a chain of steps most of which wait for the one before, and a processor sees little more than a hundred of them ahead: hardly two vectors. So vectors take turns: some
 // instructions for the first one, the same for the second and the third, and so on. What a vector holds between turns is in registers, or saved.
 //
-// On Zen 3 chains of logarithms, powers and polynomials take 0.65 to 0.9 of the time so. Two vectors gain less, four no more; so do turns of 8 or 32 instructions. Code of
-// 512 bits is left as it is: no processor that runs it was at hand.
+// On Zen 3 chains of logarithms, powers and polynomials take 0.65 to 0.9 of the time so. Two vectors gain less, and four no more;
+// nor do turns of 8 or 32 instructions. Code of 512 bits has not been tried.
 const (
 	turnVectors = 3
 	turnLength  = 16
@@ -48,7 +48,7 @@ func (w *wideLoop) inTurns(c *amd64.Code, before []int) (spills int) {
 				own(&x.y)
 				own(&x.k)
 				if x.from.kind == inSlot {
-					x.from.offset += v * 256 / 8 / e.lane * x.from.size
+					x.from.offset += v * e.bits() / 8 / e.lane * x.from.size
 				}
 				e.code = append(e.code, x)
 			}

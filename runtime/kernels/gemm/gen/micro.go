@@ -110,7 +110,7 @@ func (k microKind) vectors() int {
 }
 
 // turn is how many of k are multiplied between jumps back. On panels it is a power of two, which memory is asked for together. With 256 bits, eight at a time took
-// 0.97 of the time of four while another thread was using the core, and the same while none was.
+// 0.97 of the time of four in products of 1024 on Zen 3.
 func turn(rows, vector int, kind microKind) int {
 	switch {
 	case kind != onPanels:
