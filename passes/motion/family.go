@@ -14,6 +14,7 @@ var Family = pass.Family{
 		RootInstructionSinker,
 		SliceHoister,
 		SliceSinker,
+		StackSinker,
 	},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"conditional-code-motion": NewConditionalCodeMotion,
