@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/gonum"
 )
@@ -51,8 +53,8 @@ func schurComplex(a []complex128, n int) (z []complex128, ok bool) {
 	return z, triangularize(a, z, n)
 }
 
-// eigenReal is eigenvalues, left and right eigenvectors (as columns) of a real matrix, in the order of LAPACK's dgeev. It reports false
-// when the iteration does not converge. Vectors that are not wanted may be zero.
+// eigenReal is eigenvalues, left and right eigenvectors (as columns) of a real matrix, in the order of LAPACK's dgeev for up to 75 rows, which it keeps to for more of them:
+// there LAPACK changes to a method that finds several eigenvalues at a time. It reports false when the iteration does not converge. Vectors that are not wanted may be zero.
 func eigenReal(a []complex128, n int, wantsLeft, wantsRight bool) (values, left, right []complex128, ok bool) {
 	t := make([]float64, n*n)
 	for i, x := range a {
@@ -63,18 +65,9 @@ func eigenReal(a []complex128, n int, wantsLeft, wantsRight bool) (values, left,
 	if n == 0 {
 		return nil, nil, nil, true
 	}
-	var l gonum.Implementation
 	wr, wi := make([]float64, n), make([]float64, n)
 	vl, vr := make([]float64, n*n), make([]float64, n*n)
-	work := make([]float64, 64*n+64)
-	jobLeft, jobRight := lapack.LeftEVNone, lapack.RightEVNone
-	if wantsLeft {
-		jobLeft = lapack.LeftEVCompute
-	}
-	if wantsRight {
-		jobRight = lapack.RightEVCompute
-	}
-	if first := l.Dgeev(jobLeft, jobRight, n, t, n, wr, wi, vl, n, vr, n, work, len(work)); first != 0 {
+	if !geev(t, wr, wi, vl, vr, wantsLeft, wantsRight) {
 		return eigenGeneral(a, n)
 	}
 	values, left, right = make([]complex128, n), make([]complex128, n*n), make([]complex128, n*n)
@@ -92,4 +85,80 @@ func eigenReal(a []complex128, n int, wantsLeft, wantsRight bool) (values, left,
 		}
 	}
 	return values, left, right, true
+}
+
+// geev is LAPACK's dgeev with dlahqr for matrices of all sizes. It replaces a, and writes vectors where they are wanted.
+func geev(a, wr, wi, vl, vr []float64, wantsLeft, wantsRight bool) bool {
+	var l gonum.Implementation
+	n := len(wr)
+	least := math.Sqrt(0x1p-1022) / 0x1p-52
+	largest, scaled := l.Dlange(lapack.MaxAbs, n, n, a, n, nil), 0.0
+	if 0 < largest && largest < least {
+		scaled = least
+	} else if largest > 1/least {
+		scaled = 1 / least
+	}
+	if scaled != 0 {
+		l.Dlascl(lapack.General, 0, 0, largest, scaled, n, n, a, n)
+	}
+	scale, tau, work := make([]float64, n), make([]float64, n-1), make([]float64, 3*n)
+	lo, hi := l.Dgebal(lapack.PermuteScale, n, a, n, scale)
+	l.Dgehrd(n, lo, hi, a, n, tau, work, n)
+	wanted := wantsLeft || wantsRight
+	l.Dlacpy(blas.Lower, n, n, a, n, vr, n)
+	l.Dorghr(n, lo, hi, vr, n, tau, work, n)
+	for i := range n {
+		if clear(a[i*n:][:max(0, i-1)]); i < lo || i > hi {
+			wr[i] = a[i*n+i]
+		}
+	}
+	if l.Dlahqr(wanted, wanted, n, lo, hi, a, n, wr[:hi+1], wi[:hi+1], 0, n-1, vr, n) != 0 {
+		return false
+	}
+	copy(vl, vr)
+	side := lapack.EVBoth
+	switch {
+	case !wantsRight:
+		side = lapack.EVLeft
+	case !wantsLeft:
+		side = lapack.EVRight
+	}
+	if wanted {
+		l.Dtrevc3(side, lapack.EVAllMulQ, nil, n, a, n, vl, n, vr, n, n, work, len(work))
+		l.Dgebak(lapack.PermuteScale, lapack.EVLeft, n, lo, hi, scale, n, vl, n)
+		l.Dgebak(lapack.PermuteScale, lapack.EVRight, n, lo, hi, scale, n, vr, n)
+		normaliseColumns(vl, wi)
+		normaliseColumns(vr, wi)
+	}
+	if scaled != 0 {
+		l.Dlascl(lapack.General, 0, 0, scaled, largest, n, 1, wr, 1)
+		l.Dlascl(lapack.General, 0, 0, scaled, largest, n, 1, wi, 1)
+	}
+	return true
+}
+
+// normaliseColumns makes each vector of length 1, and of a pair, whose parts lie in two columns, the largest element real.
+func normaliseColumns(v, wi []float64) {
+	var l gonum.Implementation
+	n := len(wi)
+	bi := blas64.Implementation()
+	for j, im := range wi {
+		switch {
+		case im == 0:
+			bi.Dscal(n, 1/bi.Dnrm2(n, v[j:], n), v[j:], n)
+		case im > 0:
+			scale := 1 / math.Hypot(bi.Dnrm2(n, v[j:], n), bi.Dnrm2(n, v[j+1:], n))
+			bi.Dscal(n, scale, v[j:], n)
+			bi.Dscal(n, scale, v[j+1:], n)
+			at, largest := j, 0.0
+			for k := j; k < n*n; k += n {
+				if square := v[k]*v[k] + v[k+1]*v[k+1]; square > largest {
+					at, largest = k, square
+				}
+			}
+			c, s, _ := l.Dlartg(v[at], v[at+1])
+			bi.Drot(n, v[j:], n, v[j+1:], n, c, s)
+			v[at+1] = 0
+		}
+	}
 }

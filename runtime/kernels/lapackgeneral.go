@@ -1,13 +1,11 @@
 package kernels
 
 import (
-	"gonum.org/v1/gonum/lapack"
-	"gonum.org/v1/gonum/lapack/gonum"
-
 	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/factor"
 )
 
-// geevAs is LAPACK's geev of real matrices: A → (real and imaginary parts of w, left and right eigenvectors, info), by gonum's translation, in float64. Vectors that the call does
+// geevAs is LAPACK's geev of real matrices: A → (real and imaginary parts of w, left and right eigenvectors, info), in float64. Vectors that the call does
 // not want are zero. Matrices that are not finite, or whose iteration comes to no end, are the evaluator's.
 func geevAs[R float32 | float64, C complex64 | complex128](s *site) (runtime.Bound, bool) {
 	m, ok := batchOf(s.shape(0))
@@ -18,48 +16,27 @@ func geevAs[R float32 | float64, C complex64 | complex128](s *site) (runtime.Bou
 	}
 	left, right := lapackOption(s.in, "compute_left", 'V') == 'V', lapackOption(s.in, "compute_right", 'V') == 'V'
 	n := m.rows
-	return spectral(s, m.batch, 25*n*n*n, func(w *generalEigen, f *runtime.TensorFrame, k int) bool {
-		w.start(n)
+	return spectral(s, m.batch, 25*n*n*n, func(w *factor.General, f *runtime.TensorFrame, k int) bool {
+		a := w.Start(n)
 		for i, x := range elems[R](f.In(0).Data)[k*m.len():][:m.len()] {
 			if x-x != 0 {
 				return false
 			}
-			w.a[i] = float64(x)
+			a[i] = float64(x)
 		}
-		if !w.decompose(n, left, right) {
+		if !w.Factor(left, right) {
 			return false
 		}
+		values, imaginary := w.Values()
 		re, im := elems[R](f.Out(0).Data)[k*n:][:n], elems[R](f.Out(1).Data)[k*n:][:n]
 		for i := range re {
-			re[i], im[i] = R(w.re[i]), R(w.im[i])
+			re[i], im[i] = R(values[i]), R(imaginary[i])
 		}
-		vectorsOf(elems[C](f.Out(2).Data)[k*m.len():][:m.len()], w.left, w.im, left)
-		vectorsOf(elems[C](f.Out(3).Data)[k*m.len():][:m.len()], w.right, w.im, right)
+		vl, vr := w.Vectors()
+		vectorsOf(elems[C](f.Out(2).Data)[k*m.len():][:m.len()], vl, imaginary, left)
+		vectorsOf(elems[C](f.Out(3).Data)[k*m.len():][:m.len()], vr, imaginary, right)
 		return true
 	}), true
-}
-
-// generalEigen finds eigenvalues and eigenvectors of real matrices. It keeps memory from one call to the next; the zero value is ready.
-type generalEigen struct {
-	a, re, im, left, right, work []float64
-}
-
-func (w *generalEigen) start(n int) {
-	if len(w.re) != n {
-		*w = generalEigen{a: make([]float64, n*n), re: make([]float64, n), im: make([]float64, n), left: make([]float64, n*n), right: make([]float64, n*n), work: make([]float64, 64*n+64)}
-	}
-}
-
-func (w *generalEigen) decompose(n int, left, right bool) bool {
-	jobLeft, jobRight := lapack.LeftEVNone, lapack.RightEVNone
-	if left {
-		jobLeft = lapack.LeftEVCompute
-	}
-	if right {
-		jobRight = lapack.RightEVCompute
-	}
-	var l gonum.Implementation
-	return l.Dgeev(jobLeft, jobRight, n, w.a, n, w.re, w.im, w.left, n, w.right, n, w.work, len(w.work)) == 0
 }
 
 // vectorsOf writes eigenvectors as columns. Of a pair, which comes with its positive imaginary part first, real and imaginary parts lie in two columns.

@@ -17,6 +17,9 @@
 //	rotate.go    rotations of neighbouring rows, which gen writes in assembly
 //	tridiagonal.go, eigen.go                      Eigen: eigenvalues and eigenvectors of Hermitian matrices
 //	bidiagonal.go, bidiagonalqr.go, singular.go   Singular: singular values and vectors
+//	quotients.go                                  singular values without vectors
+//	general.go, francis.go                        General: eigenvalues and eigenvectors of real matrices
+//	reflect.go, reflect_*.go                      reflections of three rows, which gen writes in assembly
 //
 // A value of these types is for one goroutine at a time, but for a packed Triangle, which any number may use.
 package factor

@@ -15,6 +15,7 @@ import (
 type Singular[T Number, R Float] struct {
 	reduction   bidiagonal[T]
 	iteration   bidiagonalQR[R]
+	quotients   quotients
 	qr          QR[T]
 	d, e, work  []float64
 	order       []int
@@ -131,12 +132,10 @@ func (f *Singular[T, R]) alone(d, e []float64, values []R) bool {
 	if !ok {
 		return false
 	}
-	f.work = grown(f.work, 4*len(d))
 	if unsafe.Sizeof(values[0]) == 4 && f.bySquares(d, e, values, scale) {
 		return true
 	}
-	var l gonum.Implementation
-	if l.Dlasq1(len(d), d, e, f.work[:4*len(d)]) != 0 {
+	if !f.quotients.singular(d, e) {
 		return false
 	}
 	for i, x := range d { // in descending order
@@ -150,6 +149,7 @@ func (f *Singular[T, R]) alone(d, e []float64, values []R) bool {
 // reports false.
 func (f *Singular[T, R]) bySquares(d, e []float64, values []R, scale float64) bool {
 	n := len(d)
+	f.work = grown(f.work, 2*n)
 	squares, beside := f.work[:n], f.work[n:][:n-1]
 	before := 0.0
 	for i, x := range d {

@@ -5,9 +5,11 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/lapack/gonum"
 )
 
 func TestEigen(t *testing.T) {
@@ -265,3 +267,39 @@ func TestSmallSingularValues(t *testing.T) {
 		require.InEpsilon(t, a*small/large, float64(values[1]), 0x1p-22, "%g", small)
 	}
 }
+
+// TestQuotients compares the singular values of bidiagonal matrices with those of gonum's translation of LAPACK, to which the smallest are as exact as the largest.
+func TestQuotients(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	kinds := map[string]func(i, n int) float64{
+		"random":       func(int, int) float64 { return rng.Float64() },
+		"falling":      func(i, _ int) float64 { return rng.Float64() * math.Ldexp(1, -2*i) },
+		"rising":       func(i, n int) float64 { return rng.Float64() * math.Ldexp(1, 2*(i-n)) },
+		"peaked":       func(i, n int) float64 { return rng.Float64() * math.Ldexp(1, -abs(i-n/2)) },
+		"hollow":       func(i, n int) float64 { return rng.Float64() * math.Ldexp(1, abs(i-n/2)-n) },
+		"equal":        func(int, int) float64 { return 1 },
+		"now and then": func(i, _ int) float64 { return float64(i%5) / 4 },
+	}
+	var q quotients
+	for name, of := range kinds {
+		for _, n := range []int{1, 2, 3, 4, 5, 9, 20, 61, 130} {
+			for _, beside := range []float64{1, 1e-9, 0} {
+				d, e := make([]float64, n), make([]float64, n-1)
+				for i := range d {
+					if d[i] = of(i, n); i < n-1 {
+						e[i] = of(i, n) * beside
+					}
+				}
+				want, room := slices.Clone(d), slices.Clone(e)
+				var l gonum.Implementation
+				require.Zero(t, l.Dlasq1(n, want, room, make([]float64, 4*n)))
+				require.True(t, q.singular(d, e), "%s of %d", name, n)
+				for i, x := range want {
+					within(t, math.Abs(d[i]-x), 1e-14*float64(n)*x, "%s of %d, %g beside: value %d of %d is %g, want %g", name, n, beside, i, n, d[i], x)
+				}
+			}
+		}
+	}
+}
+
+func abs(i int) int { return max(i, -i) }

@@ -1,5 +1,5 @@
-// Command gen writes the loops that rotate neighbouring rows of a matrix, and those that solve a block of a triangular system: gen_rotate_amd64.s, gen_block_amd64.s and
-// their declarations. Run it by go generate in the directory above.
+// Command gen writes the loops that rotate neighbouring rows of a matrix, and those that solve a block of a triangular system, and those that reflect three rows:
+// gen_rotate_amd64.s, gen_block_amd64.s, gen_reflect_amd64.s and their declarations. Run it by go generate in the directory above.
 package main
 
 import (
@@ -23,9 +23,14 @@ func generate() (asmgen.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	more, err := blocks()
-	maps.Copy(files, more)
-	return files, err
+	for _, more := range []func() (asmgen.Files, error){blocks, reflections} {
+		written, err := more()
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(files, written)
+	}
+	return files, nil
 }
 
 func rotations() (asmgen.Files, error) {

@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package factor
+
+func bestReflect() reflectLoop { return portableReflect }
