@@ -42,6 +42,9 @@ func (f *General) Vectors() (left, right []float64) { return f.left[:f.n*f.n], f
 func (f *General) Factor(left, right bool) bool {
 	var l gonum.Implementation
 	n := f.n
+	if n == 0 {
+		return true
+	}
 	a, work := f.a[:n*n], f.work[:3*n]
 	re, im := f.Values()
 	f.left, f.right = grown(f.left, n*n), grown(f.right, n*n)
