@@ -56,29 +56,47 @@ func (f *Filler) Expect(shape hlo.Shape) {
 
 // Fill makes the literal of a leaf.
 func (f *Filler) Fill(leaf int, shape hlo.Shape) (*hlo.Literal, error) {
+	x, err := f.begin(leaf, shape)
+	if err != nil {
+		return nil, err
+	}
+	workers := min(goruntime.GOMAXPROCS(0), 1+x.draws/worthWorker)
+	var all sync.WaitGroup
+	for i := range workers {
+		all.Go(func() { x.rule.fill(x.data, x.draws*i/workers, x.draws*(i+1)/workers) })
+	}
+	all.Wait()
+	return x.literal, nil
+}
+
+// filling is a literal whose elements are being made.
+type filling struct {
+	literal *hlo.Literal
+	data    []byte // of the literal
+	rule    fillRule
+	draws   int
+}
+
+// begin makes the literal of a leaf, all zeros.
+func (f *Filler) begin(leaf int, shape hlo.Shape) (x filling, err error) {
 	if !shape.IsArray() {
-		return nil, fmt.Errorf("cannot fill a parameter of shape %v", shape)
+		return x, fmt.Errorf("cannot fill a parameter of shape %v", shape)
 	}
 	if !shape.IsStatic() && shape.IsBounded() {
 		shape = hlo.MakeShape(shape.Type(), shape.Dimensions()...)
 	}
 	if !shape.IsStatic() || shape.ByteSize() == math.MaxInt64 {
-		return nil, fmt.Errorf("cannot fill a parameter of shape %v: its size is not known", shape)
+		return x, fmt.Errorf("cannot fill a parameter of shape %v: its size is not known", shape)
 	}
-	rule, ok := ruleOf(f.Kind, shape)
-	if !ok {
-		return nil, fmt.Errorf("unknown fill %q: want zeros, ones, random, uniform or model", f.Kind)
+	var ok bool
+	if x.rule, ok = ruleOf(f.Kind, shape); !ok {
+		return x, fmt.Errorf("unknown fill %q: want zeros, ones, random, uniform or model", f.Kind)
 	}
-	rule.base = f.Seed<<48 + uint64(leaf)<<40
-	data := f.room.Bytes(shape.ByteSize())
-	draws := len(data) / rule.part.ByteSize()
-	workers := min(goruntime.GOMAXPROCS(0), 1+draws/worthWorker)
-	var all sync.WaitGroup
-	for i := range workers {
-		all.Go(func() { rule.fill(data, draws*i/workers, draws*(i+1)/workers) })
-	}
-	all.Wait()
-	return hlo.NewLiteral(shape, data)
+	x.rule.base = f.Seed<<48 + uint64(leaf)<<40
+	x.data = f.room.Bytes(shape.ByteSize())
+	x.draws = len(x.data) / x.rule.part.ByteSize()
+	x.literal, err = hlo.NewLiteral(shape, x.data)
+	return x, err
 }
 
 // worthWorker is how many draws take long enough to have a worker of their own.

@@ -97,3 +97,30 @@ func BenchmarkFill(b *testing.B) {
 		})
 	}
 }
+
+// TestFillAhead has the literals that Fill makes, of leaves of many pieces and of few, and none for what cannot be filled.
+func TestFillAhead(t *testing.T) {
+	shapes := []hlo.Shape{
+		hlo.MakeShape(hlo.F32, 2, 3*worthWorker+5), hlo.MakeShape(hlo.BF16, 7), hlo.MakeTuple(), hlo.MakeShape(hlo.S4, 2*worthWorker+1),
+		hlo.MakeShape(hlo.C64, worthWorker+1), hlo.MakeShape(hlo.F32, 0),
+	}
+	for range 3 {
+		f := &Filler{Kind: Random, Seed: 9}
+		got := f.Ahead(shapes).Literals()
+		require.Len(t, got, len(shapes))
+		for i, s := range shapes {
+			if !s.IsArray() {
+				require.Nil(t, got[i])
+				continue
+			}
+			want, err := Fill(Random, 9, i, s)
+			require.NoError(t, err)
+			require.Equal(t, want.Shape(), got[i].Shape())
+			require.Equal(t, want.Bytes(), got[i].Bytes(), "leaf %d", i)
+		}
+	}
+	require.Nil(t, (&Filler{Kind: Random}).Ahead([]hlo.Shape{hlo.MakeShape(hlo.F32, 16)}), "too little")
+	a := (&Filler{Kind: Ones}).Ahead(shapes)
+	a.Stop()
+	a.Literals() // ends
+}
