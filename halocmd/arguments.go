@@ -208,11 +208,41 @@ func (c *runCmd) argument(given *npz.Array, filler *arrays.Filler, leaf int, s h
 	case s.IsToken():
 		return hlo.NewLiteral(s, nil)
 	case c.Fill != "":
+		if l := c.filled(leaf, s); l != nil {
+			return l, nil
+		}
 		return filler.Fill(leaf, s)
 	case c.Inputs != "" || len(c.Input) > 0 || len(c.Weights) > 0:
 		return nil, errors.New("no value is given; --fill would make one")
 	}
 	return nil, errors.New("no value: give --inputs, --input, --weights or --fill")
+}
+
+// fillAhead begins to fill the parameters of a module that is about to be compiled, if nothing else gives them values. Times that are reported are of one thing at a time.
+func (c *runCmd) fillAhead(m halo.Module) {
+	if c.Fill == "" || c.Bench > 0 || c.Inputs != "" || len(c.Input) > 0 || len(c.Weights) > 0 || c.saved != nil || c.job != nil {
+		return
+	}
+	params := halo.SignatureOf(m.HLO()).Parameters
+	if fits(params) != nil {
+		return // the error is due when the program is compiled
+	}
+	shapes := make([]hlo.Shape, len(params))
+	for i, v := range params {
+		shapes[i] = v.Shape
+	}
+	c.ahead = (&arrays.Filler{Kind: arrays.FillKind(c.Fill), Seed: c.Seed}).Ahead(shapes)
+}
+
+// filled is the literal of a leaf that has been filled ahead, or nil.
+func (c *runCmd) filled(leaf int, s hlo.Shape) *hlo.Literal {
+	if c.ahead == nil {
+		return nil
+	}
+	if l := c.ahead.Literals()[leaf]; l != nil && l.Shape().Equal(s) {
+		return l
+	}
+	return nil
 }
 
 // fewBytes are always there: asking how much is left takes longer than filling them.

@@ -30,30 +30,68 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 		if halo.Engine(c.Engine) == halo.Eval {
 			return nil, usageError{fmt.Errorf("%s: a BEF file cannot be evaluated: --engine=bef runs it", in.name)}
 		}
-		p, err := halo.LoadProgramBytes(in.name, in.data, c.options(observer))
+		var program *halo.Program
+		var err error
+		warm.do(func() { program, err = halo.LoadProgramBytes(in.name, in.data, c.options(observer)) })
 		if err != nil {
 			return nil, err
 		}
-		return c.prepared(e, p, c.Devices.gridOf(p))
+		return c.prepared(e, program, c.Devices.gridOf(program))
 	}
+	var m halo.Module
+	var o halo.Options
+	var parse time.Duration
+	var p *prepared
+	var err error
+	read := func() {
+		if m, parse, err = c.read(ctx, e, in); err == nil {
+			o = c.options(observer)
+		}
+	}
+	link := func() {
+		if err == nil {
+			p, err = c.link(ctx, e, in, m, o)
+		}
+	}
+	if c.Bench > 0 { // what is measured is done alone
+		warm.do(func() { read(); link() })
+	} else {
+		read()
+		if err == nil {
+			c.fillAhead(m)
+		}
+		warm.do(link)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.parse, p.text = parse, m.HLO()
+	return p, nil
+}
+
+// read reads the module in a file, and how long that took.
+func (c *runCmd) read(ctx context.Context, e *env, in *input) (m halo.Module, took time.Duration, err error) {
 	if in.kind.HasArgumentShapes() && in.shapes == nil {
 		shapes, err := c.givenShapes()
 		if err != nil {
-			return nil, fmt.Errorf("%s: error: %w", in.name, err)
+			return m, 0, fmt.Errorf("%s: error: %w", in.name, err)
 		}
 		in.shapes = shapes
 	}
 	e.progress.at("reading")
 	began := time.Now()
-	m, err := e.verifiedModule(in, moduleOptions{profile: c.Profile, fill: c.fillElided()})
+	m, err = e.verifiedModule(in, moduleOptions{profile: c.Profile, fill: c.fillElided()})
 	if err != nil {
-		return nil, err
+		return m, 0, err
 	}
-	parse := time.Since(began)
-	if m, err = c.withPrecision(ctx, in, m); err != nil {
-		return nil, err
-	}
-	program, err := c.compile(ctx, e, in, m, observer)
+	took = time.Since(began)
+	m, err = c.withPrecision(ctx, in, m)
+	return m, took, err
+}
+
+// link compiles a module that was read from a file for the devices that run it.
+func (c *runCmd) link(ctx context.Context, e *env, in *input, m halo.Module, o halo.Options) (*prepared, error) {
+	program, err := c.compile(ctx, e, in, m, o)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +102,6 @@ func (c *runCmd) prepare(ctx context.Context, e *env, in *input, observer halo.O
 	if p.grid.partitions > 1 && halo.NeedsPartition(m) {
 		fmt.Fprintf(e.stderr, "%s: note: the program is not partitioned: each of the %d devices computes all of it; --spmd partitions it first\n", in.name, p.grid.partitions)
 	}
-	p.parse, p.text = parse, m.HLO()
 	return p, nil
 }
 
@@ -74,8 +111,7 @@ func (c *runCmd) options(observer halo.Observer) halo.Options {
 }
 
 // compile compiles a module that was read from a file.
-func (c *runCmd) compile(ctx context.Context, e *env, in *input, m halo.Module, observer halo.Observer) (_ *halo.Program, err error) {
-	o := c.options(observer)
+func (c *runCmd) compile(ctx context.Context, e *env, in *input, m halo.Module, o halo.Options) (_ *halo.Program, err error) {
 	if c.Level != (optLevel{}) { // else it is the pipeline that halo.Warm has made
 		if o.Pipeline, err = c.Level.pipeline("cpu"); err != nil {
 			return nil, usageError{err}

@@ -140,7 +140,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	}
 	collectLater()
 	if args[0] == "run" {
-		warmUp(pages.EnlargeHeap())
+		warmUp(args, pages.EnlargeHeap())
 	}
 	limitMemory()
 	args, err := xlaFlags(args, os.Getenv("XLA_FLAGS"), stderr)

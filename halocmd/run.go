@@ -56,6 +56,7 @@ type runCmd struct {
 	given    func() (map[string]*npz.Array, error) // see files
 	weights  map[string]*npz.Array                 // see allWeights
 	callback func(*halo.HostCall) error
+	ahead    *arrays.Ahead    // of the parameters of the program at hand, or nil
 	job      *distributed.Job // or nil
 	narrow   bool             // the program computes in types narrower than f32
 	exported *export.File     // the file that is run, when it is one of jax.export
@@ -172,8 +173,13 @@ func (c *runCmd) program(ctx context.Context, e *env, in *input, r *record) (err
 		return err
 	}
 	c.callback = c.hostCallback(e)
-	var p *prepared
-	warm.do(func() { p, err = c.prepare(ctx, e, in, observer) })
+	defer func() {
+		if c.ahead != nil {
+			c.ahead.Stop()
+			c.ahead = nil
+		}
+	}()
+	p, err := c.prepare(ctx, e, in, observer)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (c *runCmd) spmdOf(ctx context.Context, e *env, in *input, observer halo.Ob
 	}
 	p := &spmdProgram{split: split}
 	took := time.Since(began)
-	program, err := c.compile(ctx, e, in, split.Module, observer)
+	program, err := c.compile(ctx, e, in, split.Module, c.options(observer))
 	if err != nil {
 		return nil, err
 	}
