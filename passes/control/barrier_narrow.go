@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 )
 
@@ -34,7 +35,7 @@ number has no part in that as long as another operand remains; a barrier around 
 func narrowBarrier(ctx *pass.Context, c hlo.CompEdit, id hlo.InstrID) error {
 	in := c.At(id)
 	t := in.OperandInstr(0)
-	if t.Opcode() != hlo.OpTuple || in.IsRoot() || in.NumControlPredecessors()+in.NumControlSuccessors()+t.NumControlPredecessors() > 0 || sharded(in) {
+	if t.Opcode() != hlo.OpTuple || in.IsRoot() || in.NumControlPredecessors()+in.NumControlSuccessors()+t.NumControlPredecessors() > 0 || analysis.IsSharded(in) {
 		return nil
 	}
 	// By element: the operand, and whether it is read.
@@ -42,7 +43,7 @@ func narrowBarrier(ctx *pass.Context, c hlo.CompEdit, id hlo.InstrID) error {
 	read := make([]bool, len(operands))
 	var readers []hlo.InstrID
 	for user := range in.Users() {
-		if user.Opcode() != hlo.OpGetTupleElement || user.NumControlPredecessors()+user.NumControlSuccessors() > 0 || sharded(user) {
+		if user.Opcode() != hlo.OpGetTupleElement || user.NumControlPredecessors()+user.NumControlSuccessors() > 0 || analysis.IsSharded(user) {
 			return nil
 		}
 		read[hlo.AttrsOf[hlo.TupleElementAttrs](user).Index] = true
@@ -95,5 +96,3 @@ func isNumber(in hlo.Instruction) bool {
 	}
 	return in.Opcode() == hlo.OpConstant && in.Shape().IsScalar()
 }
-
-func sharded(in hlo.Instruction) bool { return in.Common() != nil && in.Common().Sharding != nil }

@@ -63,13 +63,12 @@ func (f form) of(dims []int64, n int) []int64 {
 
 // grouping is the work on one loop.
 type grouping struct {
-	ctx        *pass.Context
-	e          *hlo.Editor
-	m          hlo.Module
-	c          hlo.CompEdit
-	while      hlo.InstrID
-	body, cond hlo.Computation
-	element    []hlo.InstrID // of the state, in the body
+	ctx   *pass.Context
+	e     *hlo.Editor
+	m     hlo.Module
+	c     hlo.CompEdit
+	while hlo.InstrID
+	looseState
 
 	groups  map[string]form // of instructions that become one
 	member  map[int]string  // the group of a part of the state
@@ -82,31 +81,14 @@ func vector(ids []hlo.InstrID) string { return fmt.Sprint(ids) }
 // find looks for concatenations to move; it changes nothing.
 func (g *grouping) find(while hlo.Instruction, least int) bool {
 	g.parts = map[string][]int{}
-	g.body, g.cond = g.m.MustComputation(while.Callee(calleeNamed("body"))), g.m.MustComputation(while.Callee(calleeNamed("condition")))
-	root := g.body.Root()
-	if g.e.View(g.body.ID()) != g.body || g.e.View(g.cond.ID()) != g.cond || !ownedBy(g.m, g.body.ID()) || !ownedBy(g.m, g.cond.ID()) ||
-		root.Opcode() != hlo.OpTuple || root.UserCount() > 0 || while.NumControlPredecessors()+while.NumControlSuccessors() > 0 || analysis.FindWindows(g.body) != nil {
+	var ok bool
+	if g.looseState, ok = looseStateOf(g.e, g.m, while); !ok {
 		return false
 	}
-	g.element = make([]hlo.InstrID, root.NumOperands())
-	for i := range g.element {
-		g.element[i] = hlo.NoInstr
-	}
-	for u := range g.body.Parameter(0).Users() {
-		if u.Opcode() != hlo.OpGetTupleElement {
-			return false
+	for i, reads := range g.inCond {
+		if reads {
+			g.member[i] = "condition" // these stay as they are
 		}
-		i := hlo.AttrsOf[hlo.TupleElementAttrs](u).Index
-		if g.element[i] != hlo.NoInstr {
-			return false
-		}
-		g.element[i] = u.ID()
-	}
-	for u := range g.cond.Parameter(0).Users() {
-		if u.Opcode() != hlo.OpGetTupleElement {
-			return false
-		}
-		g.member[int(hlo.AttrsOf[hlo.TupleElementAttrs](u).Index)] = "condition" // these stay as they are
 	}
 	for in := range g.body.PostOrder() {
 		if in.Opcode() != hlo.OpConcatenate || in.NumOperands() < least || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
@@ -131,15 +113,6 @@ func clone[K comparable, V any](m map[K]V) map[K]V {
 		c[k] = v
 	}
 	return c
-}
-
-// ownedBy reports whether one instruction calls a computation.
-func ownedBy(m hlo.Module, id hlo.CompID) bool {
-	n := 0
-	for range m.Callers(id) {
-		n++
-	}
-	return n == 1
 }
 
 // mostParallel bounds how far back instructions are compared.

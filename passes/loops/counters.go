@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/emit"
 )
@@ -37,13 +38,13 @@ func mergeCounters(ctx *pass.Context, e *hlo.Editor, ce hlo.CompEdit, while hlo.
 
 // mayMergeCounters reports whether the state is a tuple that the loop takes apart and that nothing more is said of.
 func mayMergeCounters(while hlo.Instruction, b, c hlo.Computation) bool {
-	if while.OperandInstr(0).Opcode() != hlo.OpTuple || b.Root().Opcode() != hlo.OpTuple || b.Root().UserCount() > 0 || hasSharding(while) || hasSharding(b.Root()) ||
+	if while.OperandInstr(0).Opcode() != hlo.OpTuple || b.Root().Opcode() != hlo.OpTuple || b.Root().UserCount() > 0 || analysis.IsSharded(while) || analysis.IsSharded(b.Root()) ||
 		while.NumControlPredecessors()+while.NumControlSuccessors() > 0 || while.Common() != nil && while.Common().BackendConfig != "" {
 		return false
 	}
 	for _, comp := range []hlo.Computation{b, c} {
 		p := comp.Parameter(0)
-		if comp.IsScheduled() || p.IsRoot() || hasSharding(p) || !p.Shape().Equal(while.Shape()) {
+		if comp.IsScheduled() || p.IsRoot() || analysis.IsSharded(p) || !p.Shape().Equal(while.Shape()) {
 			return false
 		}
 		for u := range p.Users() {

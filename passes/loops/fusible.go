@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
+	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/internal/idmap"
 	"github.com/gohalo/halo/passes/emit"
@@ -145,10 +146,8 @@ func (s *fusing) sink() error {
 func (s *fusing) splits(init hlo.Instruction) bool {
 	b, c := s.body.View(), s.cond.View()
 	return init.Opcode() == hlo.OpTuple && b.NumParameters() == 1 && c.NumParameters() == 1 && b.Root().Opcode() == hlo.OpTuple && b.Root().UserCount() == 0 && !b.Parameter(0).IsRoot() &&
-		!hasSharding(s.c.At(s.while)) && !hasSharding(b.Root()) && !hasSharding(b.Parameter(0))
+		!analysis.IsSharded(s.c.At(s.while)) && !analysis.IsSharded(b.Root()) && !analysis.IsSharded(b.Parameter(0))
 }
-
-func hasSharding(in hlo.Instruction) bool { return in.Common() != nil && in.Common().Sharding != nil }
 
 // maxTree bounds what is made again in every round.
 const maxTree = 64

@@ -89,5 +89,5 @@ func readsParts(tuple hlo.Instruction) bool {
 // repeatsConstant reports an array that is one constant throughout.
 func repeatsConstant(in hlo.Instruction) bool {
 	return in.Opcode() == hlo.OpBroadcast && in.Shape().Rank() > 0 && in.Shape().IsStatic() && in.OperandInstr(0).Opcode() == hlo.OpConstant &&
-		in.OperandInstr(0).Shape().IsScalar() && in.OperandInstr(0).Literal() != nil && !hasSharding(in)
+		in.OperandInstr(0).Shape().IsScalar() && in.OperandInstr(0).Literal() != nil && !analysis.IsSharded(in)
 }

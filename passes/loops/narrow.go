@@ -50,12 +50,12 @@ func (n *narrowing) canLook() bool {
 	init := n.while.OperandInstr(0)
 	b, c := n.body, n.cond
 	if n.e.View(b.ID()) != b || n.e.View(c.ID()) != c || !init.Shape().IsTuple() || b.Root().Opcode() != hlo.OpTuple || !init.Shape().Compatible(n.while.Shape()) || b.Root().UserCount() > 0 ||
-		hasSharding(n.while) || hasSharding(b.Root()) || n.while.NumControlSuccessors()+n.while.NumControlPredecessors() > 0 && (n.while.IsRoot()) {
+		analysis.IsSharded(n.while) || analysis.IsSharded(b.Root()) || n.while.NumControlSuccessors()+n.while.NumControlPredecessors() > 0 && (n.while.IsRoot()) {
 		return false
 	}
 	for _, comp := range []hlo.Computation{b, c} {
 		p := comp.Parameter(0)
-		if comp.NumParameters() != 1 || p.IsRoot() || hasSharding(p) {
+		if comp.NumParameters() != 1 || p.IsRoot() || analysis.IsSharded(p) {
 			return false
 		}
 		for u := range p.Users() {
@@ -91,7 +91,7 @@ func (n *narrowing) spread() bool {
 		for i := range parts {
 			parts[i] = i
 		}
-		if hasSharding(init) || n.while.NumControlPredecessors() > 0 || !slices.ContainsFunc(parts, idle) || !slices.ContainsFunc(parts, func(i int) bool { return readers(n.cond, i) > 0 }) ||
+		if analysis.IsSharded(init) || n.while.NumControlPredecessors() > 0 || !slices.ContainsFunc(parts, idle) || !slices.ContainsFunc(parts, func(i int) bool { return readers(n.cond, i) > 0 }) ||
 			!n.ctx.Spend("spread") {
 			return false
 		}

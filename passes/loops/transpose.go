@@ -20,8 +20,12 @@ gives such parts another layout.`, Run: func(ctx *pass.Context, m hlo.Module) (h
 			if in.Opcode() != hlo.OpWhile || in.Callee(0) == in.Callee(1) {
 				continue
 			}
-			t := &turning{ctx: ctx, e: e, m: m, c: e.Computation(c.ID()), while: in.ID()}
-			if t.canLook(in) && t.find() {
+			state, ok := looseStateOf(e, m, in)
+			if !ok || slices.ContainsFunc([]hlo.Instruction{in, state.body.Root(), state.body.Parameter(0)}, analysis.IsSharded) {
+				continue
+			}
+			t := &turning{ctx: ctx, e: e, m: m, c: e.Computation(c.ID()), while: in.ID(), looseState: state}
+			if t.find() {
 				if err := t.apply(); err != nil {
 					return m, err
 				}
@@ -33,49 +37,16 @@ gives such parts another layout.`, Run: func(ctx *pass.Context, m hlo.Module) (h
 
 // turning is the work on one loop. An array is turned if its last two dimensions have changed places.
 type turning struct {
-	ctx        *pass.Context
-	e          *hlo.Editor
-	m          hlo.Module
-	c          hlo.CompEdit
-	while      hlo.InstrID
-	body, cond hlo.Computation
-	element    []hlo.InstrID // of the state, in the body; NoInstr if it is not read there
-	fixed      []bool        // parts of the state that the condition reads
+	ctx   *pass.Context
+	e     *hlo.Editor
+	m     hlo.Module
+	c     hlo.CompEdit
+	while hlo.InstrID
+	looseState
 
 	turned map[hlo.InstrID]bool // instructions of the body
 	parts  map[int]bool         // of the state
 	gain   int                  // transposes and columns that go
-}
-
-// canLook reports whether the state is a tuple that is taken apart wherever the loop uses it.
-func (t *turning) canLook(while hlo.Instruction) bool {
-	t.body, t.cond = t.m.MustComputation(while.Callee(calleeNamed("body"))), t.m.MustComputation(while.Callee(calleeNamed("condition")))
-	root := t.body.Root()
-	if t.e.View(t.body.ID()) != t.body || t.e.View(t.cond.ID()) != t.cond || !ownedBy(t.m, t.body.ID()) || !ownedBy(t.m, t.cond.ID()) || root.Opcode() != hlo.OpTuple || root.UserCount() > 0 ||
-		while.NumControlPredecessors()+while.NumControlSuccessors() > 0 || hasSharding(while) || analysis.FindWindows(t.body) != nil {
-		return false
-	}
-	t.element, t.fixed = make([]hlo.InstrID, root.NumOperands()), make([]bool, root.NumOperands())
-	for i := range t.element {
-		t.element[i] = hlo.NoInstr
-	}
-	for u := range t.body.Parameter(0).Users() {
-		if u.Opcode() != hlo.OpGetTupleElement {
-			return false
-		}
-		i := hlo.AttrsOf[hlo.TupleElementAttrs](u).Index
-		if t.element[i] != hlo.NoInstr {
-			return false
-		}
-		t.element[i] = u.ID()
-	}
-	for u := range t.cond.Parameter(0).Users() {
-		if u.Opcode() != hlo.OpGetTupleElement {
-			return false
-		}
-		t.fixed[hlo.AttrsOf[hlo.TupleElementAttrs](u).Index] = true
-	}
-	return true
 }
 
 // Rows of up to mostShort elements are short, and so many times as many rows are many.
@@ -115,7 +86,7 @@ func (t *turning) turnPart(i int) bool {
 		return true
 	}
 	next := t.body.Root().OperandInstr(i)
-	if t.fixed[i] || !isMany(next.Shape()) {
+	if t.inCond[i] || !isMany(next.Shape()) {
 		return false
 	}
 	t.parts[i] = true
@@ -187,7 +158,7 @@ func (t *turning) turn(in hlo.Instruction) bool {
 		return true
 	}
 	s := in.Shape()
-	if !s.IsArray() || !s.IsStatic() || s.Rank() < 2 || s.Type().IsComplex() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
+	if !s.IsArray() || !s.IsStatic() || s.Rank() < 2 || s.Type().IsComplex() || analysis.IsSharded(in) || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
 		return false
 	}
 	t.turned[in.ID()] = true
@@ -202,11 +173,11 @@ func (t *turning) turn(in hlo.Instruction) bool {
 				return false
 			}
 		}
-	case op == hlo.OpSlice, op == hlo.OpDynamicSlice, op == hlo.OpReshape && keepsRows(in):
+	case op == hlo.OpSlice, op == hlo.OpDynamicSlice && in.NumOperands() == 1+s.Rank(), op == hlo.OpReshape && keepsRows(in):
 		if !t.bring(in.OperandInstr(0)) {
 			return false
 		}
-	case op == hlo.OpDynamicUpdateSlice:
+	case op == hlo.OpDynamicUpdateSlice && in.NumOperands() == 2+s.Rank(): // not one array of places
 		if !t.bring(in.OperandInstr(0)) || !t.bring(in.OperandInstr(1)) {
 			return false
 		}

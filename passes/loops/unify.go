@@ -70,7 +70,7 @@ type unified struct {
 func findUnified(now analysis.Computations, while hlo.Instruction) (pairs []unified) {
 	outer, init := while.Computation(), while.OperandInstr(0)
 	l, ok := analysis.FindLoop(now, while)
-	if !ok || outer.Root().Opcode() != hlo.OpTuple || init.UserCount() != 1 || init.IsRoot() || hasSharding(while) || hasSharding(init) {
+	if !ok || outer.Root().Opcode() != hlo.OpTuple || init.UserCount() != 1 || init.IsRoot() || analysis.IsSharded(while) || analysis.IsSharded(init) {
 		return nil
 	}
 	b, cond := body(now, while), condition(now, while)

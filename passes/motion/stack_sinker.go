@@ -40,7 +40,7 @@ type stacked struct {
 // stackBelow looks for stacks among the operands of an elementwise op.
 func stackBelow(c hlo.CompEdit, in hlo.Instruction) (stacked, bool) {
 	s := stacked{c: c}
-	if !in.IsElementwise() || in.NumCallees() > 0 || in.NumOperands() == 0 || in.Opcode() == hlo.OpStochasticConvert || !in.Shape().IsStatic() || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
+	if !in.IsElementwise() || in.NumCallees() > 0 || in.NumOperands() == 0 || in.Opcode() == hlo.OpStochasticConvert || !in.Shape().IsStatic() || analysis.IsSharded(in) || in.NumControlPredecessors()+in.NumControlSuccessors() > 0 {
 		return s, false
 	}
 	found := false

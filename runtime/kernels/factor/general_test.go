@@ -61,7 +61,7 @@ func generals(rng *rand.Rand, n int) map[string][]float64 {
 func TestGeneral(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	var f General
-	for _, n := range []int{1, 2, 3, 4, 7, 13, 30, 81, 150} {
+	for _, n := range []int{0, 1, 2, 3, 4, 7, 13, 30, 81, 150} {
 		for name, a := range generals(rng, n) {
 			what := fmt.Sprintf("%s of %d", name, n)
 			copy(f.Start(n), a)
