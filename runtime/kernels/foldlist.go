@@ -77,8 +77,11 @@ func (r *reduction[T]) narrowRows(s *site, f *fold[T], leaf func(hlo.Instruction
 	l := r.reduceLayout
 	l.keepTail(false)
 	n.list = listedNarrow(op, from.Shape().Type(), pair)
-	return n, n.list != nil && !l.inner && l.run > analysis.MostColumns
+	return n, n.list != nil && !l.inner && (l.run > analysis.MostColumns || l.run >= fewestListed && len(l.strips) >= analysis.FewestRows)
 }
+
+// fewestListed is the number of columns from which on folding many rows of narrow floats where they are beats decoding them to columns.
+const fewestListed = 4
 
 // listSource is rows in memory that a list fold folds: elements of a size, at byte offsets of strips.
 type listSource[T foldedNumber] struct {

@@ -128,12 +128,12 @@ func TestTruthCounts(t *testing.T) {
 func TestListedRows(t *testing.T) {
 	shapes := [][3]string{ // result, operand, dimensions
 		{"3,64", "3,16,64", "1"}, {"5,300", "5,3,300", "1"}, {"2,17", "2,300,17", "1"}, {"70,33", "70,2,33", "1"}, {"1100", "700,1100", "0"}, {"40", "600,40", "0"}, {"3,1", "3,9,1", "1"},
-		{"9,129", "2,9,3,129", "0,2"}, {"9,12", "2,9,3,12,5", "0,2,4"}, {"66,20", "66,7,20", "1"}, {"70,17", "70,600,17", "1"},
+		{"9,129", "2,9,3,129", "0,2"}, {"9,12", "2,9,3,12,5", "0,2,4"}, {"66,20", "66,7,20", "1"}, {"70,17", "70,600,17", "1"}, {"30,8", "30,40,8", "1"}, {"30,5", "30,300,5", "1"},
 	}
 	for _, level := range levels() {
 		restore := vec.Use(level)
 		for typ, ops := range map[string]string{
-			"f32": "maximum minimum multiply", "f64": "maximum minimum", "bf16": "maximum minimum", "f16": "maximum minimum", "s8": "add maximum minimum multiply", "u8": "add maximum minimum and or xor", "s16": "add maximum minimum multiply",
+			"f32": "maximum minimum multiply", "f64": "maximum minimum multiply", "bf16": "maximum minimum", "f16": "maximum minimum", "s8": "add maximum minimum multiply", "u8": "add maximum minimum and or xor", "s16": "add maximum minimum multiply",
 			"u16": "add maximum minimum xor", "s32": "add maximum minimum multiply and", "u32": "add maximum minimum or", "s64": "add maximum minimum multiply", "u64": "add maximum minimum xor", "pred": "and or xor",
 		} {
 			for _, op := range strings.Fields(ops) {
@@ -144,12 +144,12 @@ func TestListedRows(t *testing.T) {
 				}
 			}
 		}
-		for _, typ := range []string{"f32", "bf16", "f16"} { // what is summed in f32
+		for _, c := range []struct{ typ, op string }{{"f32", "add"}, {"bf16", "add"}, {"f16", "add"}, {"bf16", "multiply"}, {"f16", "multiply"}} { // what is folded in f32
 			for _, s := range shapes {
 				text := "f32[R] fusion(T[S], f32[]), kind=kInput, calls={ x = T[S] parameter(0) i = f32[] parameter(1) c = f32[S] convert(x) " +
-					"ROOT r = f32[R] reduce(c, i), dimensions={D}, to_apply=" + strings.ReplaceAll(reducer("add"), "T[", "f32[") + " }"
+					"ROOT r = f32[R] reduce(c, i), dimensions={D}, to_apply=" + strings.ReplaceAll(reducer(c.op), "T[", "f32[") + " }"
 				text = strings.NewReplacer("[R]", "["+s[0]+"]", "[S]", "["+s[1]+"]", "{D}", "{"+s[2]+"}").Replace(text)
-				kernelCase{text: replaceType(text, typ), small: true, tol: 1e-4}.check(t)
+				kernelCase{text: replaceType(text, c.typ), small: c.op == "add", tol: 1e-4}.check(t)
 			}
 		}
 		restore()

@@ -2006,6 +2006,11 @@ func productRunsF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Po
 //go:noescape
 func windowAddF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// windowMultiplyF32AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMultiplyF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // windowMaximumF32AVX512 folds runs of n elements into one at d.
 //
 //go:noescape
@@ -2025,6 +2030,11 @@ func windowConvolutionF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b uns
 //
 //go:noescape
 func windowAddF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMultiplyF64AVX512 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMultiplyF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowMaximumF64AVX512 folds runs of n elements into one at d.
 //
@@ -2226,6 +2236,11 @@ func windowXor64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Point
 //go:noescape
 func windowAddBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// windowMultiplyBf16AVX512 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowMultiplyBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // windowMaximumBf16AVX512 folds runs of n elements, as f32, into one f32 at d.
 //
 //go:noescape
@@ -2240,6 +2255,11 @@ func windowMinimumBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe
 //
 //go:noescape
 func windowAddF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMultiplyF16AVX512 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowMultiplyF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowMaximumF16AVX512 folds runs of n elements, as f32, into one f32 at d.
 //
@@ -4561,6 +4581,11 @@ func productRunsBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Poi
 //go:noescape
 func windowAddF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// windowMultiplyF32AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMultiplyF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // windowMaximumF32AVX2 folds runs of n elements into one at d.
 //
 //go:noescape
@@ -4580,6 +4605,11 @@ func windowConvolutionF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsaf
 //
 //go:noescape
 func windowAddF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMultiplyF64AVX2 folds runs of n elements into one at d.
+//
+//go:noescape
+func windowMultiplyF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowMaximumF64AVX2 folds runs of n elements into one at d.
 //
@@ -4756,6 +4786,11 @@ func windowXor64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer
 //go:noescape
 func windowAddBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// windowMultiplyBf16AVX2 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowMultiplyBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // windowMaximumBf16AVX2 folds runs of n elements, as f32, into one f32 at d.
 //
 //go:noescape
@@ -4770,6 +4805,11 @@ func windowMinimumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.P
 //
 //go:noescape
 func windowAddF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// windowMultiplyF16AVX2 folds runs of n elements, as f32, into one f32 at d.
+//
+//go:noescape
+func windowMultiplyF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
 // windowMaximumF16AVX2 folds runs of n elements, as f32, into one f32 at d.
 //

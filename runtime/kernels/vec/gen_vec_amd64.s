@@ -36627,6 +36627,210 @@ done:
 	VZEROUPPER
 	RET
 
+// func windowMultiplyF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMultiplyF32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+most:
+	CMPQ    AX, $+128
+	JLT     many
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	VMOVUPS Z0, Z5
+	VMOVUPS Z0, Z6
+	VMOVUPS Z0, Z7
+	VMOVUPS Z0, Z8
+	XORQ    DI, DI
+
+mostRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Z9
+	VMULPS  Z9, Z1, Z1
+	VMOVUPS 64(DX)(R8*1), Z9
+	VMULPS  Z9, Z2, Z2
+	VMOVUPS 128(DX)(R8*1), Z9
+	VMULPS  Z9, Z3, Z3
+	VMOVUPS 192(DX)(R8*1), Z9
+	VMULPS  Z9, Z4, Z4
+	VMOVUPS 256(DX)(R8*1), Z9
+	VMULPS  Z9, Z5, Z5
+	VMOVUPS 320(DX)(R8*1), Z9
+	VMULPS  Z9, Z6, Z6
+	VMOVUPS 384(DX)(R8*1), Z9
+	VMULPS  Z9, Z7, Z7
+	VMOVUPS 448(DX)(R8*1), Z9
+	VMULPS  Z9, Z8, Z8
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     mostRuns
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, 64(CX)
+	VMOVUPS Z3, 128(CX)
+	VMOVUPS Z4, 192(CX)
+	VMOVUPS Z5, 256(CX)
+	VMOVUPS Z6, 320(CX)
+	VMOVUPS Z7, 384(CX)
+	VMOVUPS Z8, 448(CX)
+	ADDQ    $+512, DX
+	ADDQ    $+512, CX
+	SUBQ    $+128, AX
+	JMP     most
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPS (DX)(R8*1), Z5
+	VMULPS  Z5, Z1, Z1
+	VMOVUPS 64(DX)(R8*1), Z5
+	VMULPS  Z5, Z2, Z2
+	VMOVUPS 128(DX)(R8*1), Z5
+	VMULPS  Z5, Z3, Z3
+	VMOVUPS 192(DX)(R8*1), Z5
+	VMULPS  Z5, Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, 64(CX)
+	VMOVUPS Z3, 128(CX)
+	VMOVUPS Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+64, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	XORQ    AX, AX
+
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS.Z (DX)(DI*1), K1, Z1
+	VMULPS    Z1, Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPS   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z2
+	VMULPS    Z2, Z1, Z1
+	VMOVUPS.Z 64(DX)(DI*1), K1, Z2
+	VMULPS    Z2, Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z3
+	VMULPS    Z3, Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z3
+	VMULPS    Z3, Z2, Z2
+	VMOVUPS.Z 128(DX)(DI*1), K1, Z3
+	VMULPS    Z3, Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPS   (DX)(DI*1), Z4
+	VMULPS    Z4, Z1, Z1
+	VMOVUPS   64(DX)(DI*1), Z4
+	VMULPS    Z4, Z2, Z2
+	VMOVUPS   128(DX)(DI*1), Z4
+	VMULPS    Z4, Z3, Z3
+	VMOVUPS.Z 192(DX)(DI*1), K1, Z4
+	VMULPS    Z4, Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z0, K1, 192(CX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func windowMaximumF32AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·windowMaximumF32AVX512(SB), NOSPLIT, $0-40
@@ -37689,6 +37893,210 @@ restOf4:
 	VADDPD    Z4, Z3, Z3
 	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
 	VADDPD    Z4, Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf4
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z3, 128(CX)
+	VMOVUPD   Z0, K1, 192(CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMultiplyF64AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMultiplyF64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+most:
+	CMPQ    AX, $+64
+	JLT     many
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	VMOVUPD Z0, Z5
+	VMOVUPD Z0, Z6
+	VMOVUPD Z0, Z7
+	VMOVUPD Z0, Z8
+	XORQ    DI, DI
+
+mostRuns:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Z9
+	VMULPD  Z9, Z1, Z1
+	VMOVUPD 64(DX)(R8*1), Z9
+	VMULPD  Z9, Z2, Z2
+	VMOVUPD 128(DX)(R8*1), Z9
+	VMULPD  Z9, Z3, Z3
+	VMOVUPD 192(DX)(R8*1), Z9
+	VMULPD  Z9, Z4, Z4
+	VMOVUPD 256(DX)(R8*1), Z9
+	VMULPD  Z9, Z5, Z5
+	VMOVUPD 320(DX)(R8*1), Z9
+	VMULPD  Z9, Z6, Z6
+	VMOVUPD 384(DX)(R8*1), Z9
+	VMULPD  Z9, Z7, Z7
+	VMOVUPD 448(DX)(R8*1), Z9
+	VMULPD  Z9, Z8, Z8
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     mostRuns
+	VMOVUPD Z1, (CX)
+	VMOVUPD Z2, 64(CX)
+	VMOVUPD Z3, 128(CX)
+	VMOVUPD Z4, 192(CX)
+	VMOVUPD Z5, 256(CX)
+	VMOVUPD Z6, 320(CX)
+	VMOVUPD Z7, 384(CX)
+	VMOVUPD Z8, 448(CX)
+	ADDQ    $+512, DX
+	ADDQ    $+512, CX
+	SUBQ    $+64, AX
+	JMP     most
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	VMOVUPD Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ    (BX)(DI*8), R8
+	VMOVUPD (DX)(R8*1), Z5
+	VMULPD  Z5, Z1, Z1
+	VMOVUPD 64(DX)(R8*1), Z5
+	VMULPD  Z5, Z2, Z2
+	VMOVUPD 128(DX)(R8*1), Z5
+	VMULPD  Z5, Z3, Z3
+	VMOVUPD 192(DX)(R8*1), Z5
+	VMULPD  Z5, Z4, Z4
+	INCQ    DI
+	CMPQ    DI, SI
+	JLT     runs
+	VMOVUPD Z1, (CX)
+	VMOVUPD Z2, 64(CX)
+	VMOVUPD Z3, 128(CX)
+	VMOVUPD Z4, 192(CX)
+	ADDQ    $+256, DX
+	ADDQ    $+256, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	CMPQ    AX, $+24
+	JGT     rest4
+	CMPQ    AX, $+16
+	JGT     rest3
+	CMPQ    AX, $+8
+	JGT     rest2
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	XORQ    AX, AX
+
+restOf1:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD.Z (DX)(DI*1), K1, Z1
+	VMULPD    Z1, Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf1
+	VMOVUPD   Z0, K1, (CX)
+	JMP       done
+
+rest2:
+	SUBQ    $+8, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z2
+	VMULPD    Z2, Z1, Z1
+	VMOVUPD.Z 64(DX)(DI*1), K1, Z2
+	VMULPD    Z2, Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf2
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z0, K1, 64(CX)
+	JMP       done
+
+rest3:
+	SUBQ    $+16, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z3
+	VMULPD    Z3, Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z3
+	VMULPD    Z3, Z2, Z2
+	VMOVUPD.Z 128(DX)(DI*1), K1, Z3
+	VMULPD    Z3, Z0, Z0
+	INCQ      AX
+	CMPQ      AX, SI
+	JLT       restOf3
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VMOVUPD   Z0, K1, 128(CX)
+	JMP       done
+
+rest4:
+	SUBQ    $+24, AX
+	MOVQ    $+8, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPD Z0, Z1
+	VMOVUPD Z0, Z2
+	VMOVUPD Z0, Z3
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ      (BX)(AX*8), DI
+	VMOVUPD   (DX)(DI*1), Z4
+	VMULPD    Z4, Z1, Z1
+	VMOVUPD   64(DX)(DI*1), Z4
+	VMULPD    Z4, Z2, Z2
+	VMOVUPD   128(DX)(DI*1), Z4
+	VMULPD    Z4, Z3, Z3
+	VMOVUPD.Z 192(DX)(DI*1), K1, Z4
+	VMULPD    Z4, Z0, Z0
 	INCQ      AX
 	CMPQ      AX, SI
 	JLT       restOf4
@@ -46185,6 +46593,232 @@ done:
 	VZEROUPPER
 	RET
 
+// func windowMultiplyBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMultiplyBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+most:
+	CMPQ    AX, $+128
+	JLT     many
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	VMOVUPS Z0, Z5
+	VMOVUPS Z0, Z6
+	VMOVUPS Z0, Z7
+	VMOVUPS Z0, Z8
+	XORQ    DI, DI
+
+mostRuns:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Z9
+	VPSLLD    $0x10, Z9, Z9
+	VMULPS    Z9, Z1, Z1
+	VPMOVZXWD 32(DX)(R8*1), Z9
+	VPSLLD    $0x10, Z9, Z9
+	VMULPS    Z9, Z2, Z2
+	VPMOVZXWD 64(DX)(R8*1), Z9
+	VPSLLD    $0x10, Z9, Z9
+	VMULPS    Z9, Z3, Z3
+	VPMOVZXWD 96(DX)(R8*1), Z9
+	VPSLLD    $0x10, Z9, Z9
+	VMULPS    Z9, Z4, Z4
+	VPMOVZXWD 128(DX)(R8*1), Z9
+	VPSLLD    $0x10, Z9, Z9
+	VMULPS    Z9, Z5, Z5
+	VPMOVZXWD 160(DX)(R8*1), Z9
+	VPSLLD    $0x10, Z9, Z9
+	VMULPS    Z9, Z6, Z6
+	VPMOVZXWD 192(DX)(R8*1), Z9
+	VPSLLD    $0x10, Z9, Z9
+	VMULPS    Z9, Z7, Z7
+	VPMOVZXWD 224(DX)(R8*1), Z9
+	VPSLLD    $0x10, Z9, Z9
+	VMULPS    Z9, Z8, Z8
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       mostRuns
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+	VMOVUPS   Z5, 256(CX)
+	VMOVUPS   Z6, 320(CX)
+	VMOVUPS   Z7, 384(CX)
+	VMOVUPS   Z8, 448(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+512, CX
+	SUBQ      $+128, AX
+	JMP       most
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VPMOVZXWD (DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VMULPS    Z5, Z1, Z1
+	VPMOVZXWD 32(DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VMULPS    Z5, Z2, Z2
+	VPMOVZXWD 64(DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VMULPS    Z5, Z3, Z3
+	VPMOVZXWD 96(DX)(R8*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VMULPS    Z5, Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+	ADDQ      $+128, DX
+	ADDQ      $+256, CX
+	SUBQ      $+64, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	XORQ    AX, AX
+
+restOf1:
+	MOVQ        (BX)(AX*8), DI
+	VPMOVZXWD.Z (DX)(DI*1), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMULPS      Z1, Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf1
+	VMOVUPS     Z0, K1, (CX)
+	JMP         done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ        (BX)(AX*8), DI
+	VPMOVZXWD   (DX)(DI*1), Z2
+	VPSLLD      $0x10, Z2, Z2
+	VMULPS      Z2, Z1, Z1
+	VPMOVZXWD.Z 32(DX)(DI*1), K1, Z2
+	VPSLLD      $0x10, Z2, Z2
+	VMULPS      Z2, Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf2
+	VMOVUPS     Z1, (CX)
+	VMOVUPS     Z0, K1, 64(CX)
+	JMP         done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ        (BX)(AX*8), DI
+	VPMOVZXWD   (DX)(DI*1), Z3
+	VPSLLD      $0x10, Z3, Z3
+	VMULPS      Z3, Z1, Z1
+	VPMOVZXWD   32(DX)(DI*1), Z3
+	VPSLLD      $0x10, Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VPMOVZXWD.Z 64(DX)(DI*1), K1, Z3
+	VPSLLD      $0x10, Z3, Z3
+	VMULPS      Z3, Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf3
+	VMOVUPS     Z1, (CX)
+	VMOVUPS     Z2, 64(CX)
+	VMOVUPS     Z0, K1, 128(CX)
+	JMP         done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ        (BX)(AX*8), DI
+	VPMOVZXWD   (DX)(DI*1), Z4
+	VPSLLD      $0x10, Z4, Z4
+	VMULPS      Z4, Z1, Z1
+	VPMOVZXWD   32(DX)(DI*1), Z4
+	VPSLLD      $0x10, Z4, Z4
+	VMULPS      Z4, Z2, Z2
+	VPMOVZXWD   64(DX)(DI*1), Z4
+	VPSLLD      $0x10, Z4, Z4
+	VMULPS      Z4, Z3, Z3
+	VPMOVZXWD.Z 96(DX)(DI*1), K1, Z4
+	VPSLLD      $0x10, Z4, Z4
+	VMULPS      Z4, Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf4
+	VMOVUPS     Z1, (CX)
+	VMOVUPS     Z2, 64(CX)
+	VMOVUPS     Z3, 128(CX)
+	VMOVUPS     Z0, K1, 192(CX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func windowMaximumBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·windowMaximumBf16AVX512(SB), NOSPLIT, $0-40
@@ -47051,6 +47685,210 @@ restOf4:
 	VADDPS      Z4, Z3, Z3
 	VCVTPH2PS.Z 96(DX)(DI*1), K1, Z4
 	VADDPS      Z4, Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf4
+	VMOVUPS     Z1, (CX)
+	VMOVUPS     Z2, 64(CX)
+	VMOVUPS     Z3, 128(CX)
+	VMOVUPS     Z0, K1, 192(CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func windowMultiplyF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·windowMultiplyF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         (SI), SI
+
+most:
+	CMPQ    AX, $+128
+	JLT     many
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	VMOVUPS Z0, Z5
+	VMOVUPS Z0, Z6
+	VMOVUPS Z0, Z7
+	VMOVUPS Z0, Z8
+	XORQ    DI, DI
+
+mostRuns:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Z9
+	VMULPS    Z9, Z1, Z1
+	VCVTPH2PS 32(DX)(R8*1), Z9
+	VMULPS    Z9, Z2, Z2
+	VCVTPH2PS 64(DX)(R8*1), Z9
+	VMULPS    Z9, Z3, Z3
+	VCVTPH2PS 96(DX)(R8*1), Z9
+	VMULPS    Z9, Z4, Z4
+	VCVTPH2PS 128(DX)(R8*1), Z9
+	VMULPS    Z9, Z5, Z5
+	VCVTPH2PS 160(DX)(R8*1), Z9
+	VMULPS    Z9, Z6, Z6
+	VCVTPH2PS 192(DX)(R8*1), Z9
+	VMULPS    Z9, Z7, Z7
+	VCVTPH2PS 224(DX)(R8*1), Z9
+	VMULPS    Z9, Z8, Z8
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       mostRuns
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+	VMOVUPS   Z5, 256(CX)
+	VMOVUPS   Z6, 320(CX)
+	VMOVUPS   Z7, 384(CX)
+	VMOVUPS   Z8, 448(CX)
+	ADDQ      $+256, DX
+	ADDQ      $+512, CX
+	SUBQ      $+128, AX
+	JMP       most
+
+many:
+	CMPQ    AX, $+64
+	JLT     rest
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	VMOVUPS Z0, Z4
+	XORQ    DI, DI
+
+runs:
+	MOVQ      (BX)(DI*8), R8
+	VCVTPH2PS (DX)(R8*1), Z5
+	VMULPS    Z5, Z1, Z1
+	VCVTPH2PS 32(DX)(R8*1), Z5
+	VMULPS    Z5, Z2, Z2
+	VCVTPH2PS 64(DX)(R8*1), Z5
+	VMULPS    Z5, Z3, Z3
+	VCVTPH2PS 96(DX)(R8*1), Z5
+	VMULPS    Z5, Z4, Z4
+	INCQ      DI
+	CMPQ      DI, SI
+	JLT       runs
+	VMOVUPS   Z1, (CX)
+	VMOVUPS   Z2, 64(CX)
+	VMOVUPS   Z3, 128(CX)
+	VMOVUPS   Z4, 192(CX)
+	ADDQ      $+128, DX
+	ADDQ      $+256, CX
+	SUBQ      $+64, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	CMPQ    AX, $+48
+	JGT     rest4
+	CMPQ    AX, $+32
+	JGT     rest3
+	CMPQ    AX, $+16
+	JGT     rest2
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	XORQ    AX, AX
+
+restOf1:
+	MOVQ        (BX)(AX*8), DI
+	VCVTPH2PS.Z (DX)(DI*1), K1, Z1
+	VMULPS      Z1, Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf1
+	VMOVUPS     Z0, K1, (CX)
+	JMP         done
+
+rest2:
+	SUBQ    $+16, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	XORQ    AX, AX
+
+restOf2:
+	MOVQ        (BX)(AX*8), DI
+	VCVTPH2PS   (DX)(DI*1), Z2
+	VMULPS      Z2, Z1, Z1
+	VCVTPH2PS.Z 32(DX)(DI*1), K1, Z2
+	VMULPS      Z2, Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf2
+	VMOVUPS     Z1, (CX)
+	VMOVUPS     Z0, K1, 64(CX)
+	JMP         done
+
+rest3:
+	SUBQ    $+32, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	XORQ    AX, AX
+
+restOf3:
+	MOVQ        (BX)(AX*8), DI
+	VCVTPH2PS   (DX)(DI*1), Z3
+	VMULPS      Z3, Z1, Z1
+	VCVTPH2PS   32(DX)(DI*1), Z3
+	VMULPS      Z3, Z2, Z2
+	VCVTPH2PS.Z 64(DX)(DI*1), K1, Z3
+	VMULPS      Z3, Z0, Z0
+	INCQ        AX
+	CMPQ        AX, SI
+	JLT         restOf3
+	VMOVUPS     Z1, (CX)
+	VMOVUPS     Z2, 64(CX)
+	VMOVUPS     Z0, K1, 128(CX)
+	JMP         done
+
+rest4:
+	SUBQ    $+48, AX
+	MOVQ    $+16, DI
+	CMPQ    AX, DI
+	CMOVQLT AX, DI
+	MOVQ    $-1, AX
+	BZHIQ   DI, AX, AX
+	KMOVQ   AX, K1
+	VMOVUPS Z0, Z1
+	VMOVUPS Z0, Z2
+	VMOVUPS Z0, Z3
+	XORQ    AX, AX
+
+restOf4:
+	MOVQ        (BX)(AX*8), DI
+	VCVTPH2PS   (DX)(DI*1), Z4
+	VMULPS      Z4, Z1, Z1
+	VCVTPH2PS   32(DX)(DI*1), Z4
+	VMULPS      Z4, Z2, Z2
+	VCVTPH2PS   64(DX)(DI*1), Z4
+	VMULPS      Z4, Z3, Z3
+	VCVTPH2PS.Z 96(DX)(DI*1), K1, Z4
+	VMULPS      Z4, Z0, Z0
 	INCQ        AX
 	CMPQ        AX, SI
 	JLT         restOf4
@@ -85962,6 +86800,204 @@ done:
 	VZEROUPPER
 	RET
 
+// func windowMultiplyF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowMultiplyF32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
+
+runs:
+	MOVQ    (BX)(R8*8), R9
+	VMULPS  (DX)(R9*1), Y1, Y1
+	VMULPS  32(DX)(R9*1), Y2, Y2
+	VMULPS  64(DX)(R9*1), Y3, Y3
+	VMULPS  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
+	JLT     runs
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, 32(CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+32, AX
+	JMP     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+24
+	JGT        rest4
+	CMPQ       AX, $+16
+	JGT        rest3
+	CMPQ       AX, $+8
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPS (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
+
+restOf1:
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPS (DX)(R8*1), Y1, Y3
+	VMULPS     Y3, Y2, Y2
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPS Y2, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPS    (CX), Y2
+	VMASKMOVPS 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), R8
+	VMULPS     (DX)(R8*1), Y2, Y2
+	VMASKMOVPS 32(DX)(R8*1), Y1, Y4
+	VMULPS     Y4, Y3, Y3
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPS    Y2, (CX)
+	VMASKMOVPS Y3, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ       $+16, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMASKMOVPS 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), R8
+	VMULPS     (DX)(R8*1), Y2, Y2
+	VMULPS     32(DX)(R8*1), Y3, Y3
+	VMASKMOVPS 64(DX)(R8*1), Y1, Y5
+	VMULPS     Y5, Y4, Y4
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMASKMOVPS Y4, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ       $+24, AX
+	XORQ       R9, R9
+	MOVQ       $+8, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPS    (AX)(R8*4), Y1
+	VMOVUPS    Y0, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y0, Y4
+	VMOVUPS    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPS    (CX), Y2
+	VMOVUPS    32(CX), Y3
+	VMOVUPS    64(CX), Y4
+	VMASKMOVPS 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), R8
+	VMULPS     (DX)(R8*1), Y2, Y2
+	VMULPS     32(DX)(R8*1), Y3, Y3
+	VMULPS     64(DX)(R8*1), Y4, Y4
+	VMASKMOVPS 96(DX)(R8*1), Y1, Y6
+	VMULPS     Y6, Y5, Y5
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, 32(CX)
+	VMOVUPS    Y4, 64(CX)
+	VMASKMOVPS Y5, Y1, 96(CX)
+
+done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
+	VZEROUPPER
+	RET
+
 // func windowMaximumF32AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumF32AVX2(SB), NOSPLIT, $0-40
@@ -86747,6 +87783,204 @@ restOf4:
 	VADDPD     64(DX)(R8*1), Y4, Y4
 	VMASKMOVPD 96(DX)(R8*1), Y1, Y6
 	VADDPD     Y6, Y5, Y5
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf4
+	VMOVUPD    Y2, (CX)
+	VMOVUPD    Y3, 32(CX)
+	VMOVUPD    Y4, 64(CX)
+	VMASKMOVPD Y5, Y1, 96(CX)
+
+done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
+	VZEROUPPER
+	RET
+
+// func windowMultiplyF64AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowMultiplyF64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTQ 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
+
+many:
+	CMPQ    AX, $+16
+	JLT     rest
+	VMOVUPD Y0, Y1
+	VMOVUPD Y0, Y2
+	VMOVUPD Y0, Y3
+	VMOVUPD Y0, Y4
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 64(CX), Y3
+	VMOVUPD 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
+
+runs:
+	MOVQ    (BX)(R8*8), R9
+	VMULPD  (DX)(R9*1), Y1, Y1
+	VMULPD  32(DX)(R9*1), Y2, Y2
+	VMULPD  64(DX)(R9*1), Y3, Y3
+	VMULPD  96(DX)(R9*1), Y4, Y4
+	INCQ    R8
+	CMPQ    R8, SI
+	JLT     runs
+	VMOVUPD Y1, (CX)
+	VMOVUPD Y2, 32(CX)
+	VMOVUPD Y3, 64(CX)
+	VMOVUPD Y4, 96(CX)
+	ADDQ    $+128, DX
+	ADDQ    $+128, CX
+	SUBQ    $+16, AX
+	JMP     many
+
+rest:
+	TESTQ      AX, AX
+	JLE        done
+	CMPQ       AX, $+12
+	JGT        rest4
+	CMPQ       AX, $+8
+	JGT        rest3
+	CMPQ       AX, $+4
+	JGT        rest2
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf1First
+	VMASKMOVPD (CX), Y1, Y2
+
+restOf1First:
+	XORQ AX, AX
+
+restOf1:
+	MOVQ       (BX)(AX*8), R8
+	VMASKMOVPD (DX)(R8*1), Y1, Y3
+	VMULPD     Y3, Y2, Y2
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf1
+	VMASKMOVPD Y2, Y1, (CX)
+	JMP        done
+
+rest2:
+	SUBQ       $+4, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf2First
+	VMOVUPD    (CX), Y2
+	VMASKMOVPD 32(CX), Y1, Y3
+
+restOf2First:
+	XORQ AX, AX
+
+restOf2:
+	MOVQ       (BX)(AX*8), R8
+	VMULPD     (DX)(R8*1), Y2, Y2
+	VMASKMOVPD 32(DX)(R8*1), Y1, Y4
+	VMULPD     Y4, Y3, Y3
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf2
+	VMOVUPD    Y2, (CX)
+	VMASKMOVPD Y3, Y1, 32(CX)
+	JMP        done
+
+rest3:
+	SUBQ       $+8, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf3First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMASKMOVPD 64(CX), Y1, Y4
+
+restOf3First:
+	XORQ AX, AX
+
+restOf3:
+	MOVQ       (BX)(AX*8), R8
+	VMULPD     (DX)(R8*1), Y2, Y2
+	VMULPD     32(DX)(R8*1), Y3, Y3
+	VMASKMOVPD 64(DX)(R8*1), Y1, Y5
+	VMULPD     Y5, Y4, Y4
+	INCQ       AX
+	CMPQ       AX, SI
+	JLT        restOf3
+	VMOVUPD    Y2, (CX)
+	VMOVUPD    Y3, 32(CX)
+	VMASKMOVPD Y4, Y1, 64(CX)
+	JMP        done
+
+rest4:
+	SUBQ       $+12, AX
+	XORQ       R9, R9
+	MOVQ       $+4, R8
+	SUBQ       AX, R8
+	CMOVQLT    R9, R8
+	LEAQ       tail_masks<>+0(SB), AX
+	VMOVUPD    (AX)(R8*8), Y1
+	VMOVUPD    Y0, Y2
+	VMOVUPD    Y0, Y3
+	VMOVUPD    Y0, Y4
+	VMOVUPD    Y0, Y5
+	CMPQ       BX, b+24(FP)
+	JEQ        restOf4First
+	VMOVUPD    (CX), Y2
+	VMOVUPD    32(CX), Y3
+	VMOVUPD    64(CX), Y4
+	VMASKMOVPD 96(CX), Y1, Y5
+
+restOf4First:
+	XORQ AX, AX
+
+restOf4:
+	MOVQ       (BX)(AX*8), R8
+	VMULPD     (DX)(R8*1), Y2, Y2
+	VMULPD     32(DX)(R8*1), Y3, Y3
+	VMULPD     64(DX)(R8*1), Y4, Y4
+	VMASKMOVPD 96(DX)(R8*1), Y1, Y6
+	VMULPD     Y6, Y5, Y5
 	INCQ       AX
 	CMPQ       AX, SI
 	JLT        restOf4
@@ -91782,6 +93016,103 @@ done:
 	VZEROUPPER
 	RET
 
+// func windowMultiplyBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV
+TEXT ·windowMultiplyBf16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
+
+runs:
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VMULPS    Y5, Y1, Y1
+	VPMOVZXWD 16(DX)(R9*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VMULPS    Y5, Y2, Y2
+	VPMOVZXWD 32(DX)(R9*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VMULPS    Y5, Y3, Y3
+	VPMOVZXWD 48(DX)(R9*1), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VMULPS    Y5, Y4, Y4
+	INCQ      R8
+	CMPQ      R8, SI
+	JLT       runs
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+	ADDQ      $+64, DX
+	ADDQ      $+128, CX
+	SUBQ      $+32, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
+
+restOfRuns:
+	MOVQ      (BX)(R8*8), R9
+	VPMOVZXWD (DX)(R9*1), Y2
+	VPSLLD    $0x10, Y2, Y2
+	VMULPS    Y2, Y1, Y1
+	INCQ      R8
+	CMPQ      R8, SI
+	JLT       restOfRuns
+	VMOVUPS   Y1, (CX)
+	ADDQ      $+16, DX
+	ADDQ      $+32, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
+	VZEROUPPER
+	RET
+
 // func windowMaximumBf16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2, CMOV
 TEXT ·windowMaximumBf16AVX2(SB), NOSPLIT, $0-40
@@ -92290,6 +93621,98 @@ restOfRuns:
 	MOVQ      (BX)(R8*8), R9
 	VCVTPH2PS (DX)(R9*1), Y2
 	VADDPS    Y2, Y1, Y1
+	INCQ      R8
+	CMPQ      R8, SI
+	JLT       restOfRuns
+	VMOVUPS   Y1, (CX)
+	ADDQ      $+16, DX
+	ADDQ      $+32, CX
+	SUBQ      $+8, AX
+	JMP       rest
+
+done:
+	LEAQ (BX)(SI*8), BX
+	SUBQ SI, DI
+	JG   group
+	VZEROUPPER
+	RET
+
+// func windowMultiplyF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX2, CMOV, F16C
+TEXT ·windowMultiplyF16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         c+32(FP), AX
+	VPBROADCASTD 8(AX), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), AX
+	MOVQ         (AX), SI
+	MOVQ         SI, DI
+
+group:
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    DI, SI
+	MOVQ    $+8, R8
+	CMPQ    DI, $+12
+	CMOVQGT R8, SI
+
+many:
+	CMPQ    AX, $+32
+	JLT     rest
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+	CMPQ    BX, b+24(FP)
+	JEQ     runsFirst
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+
+runsFirst:
+	XORQ R8, R8
+
+runs:
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y5
+	VMULPS    Y5, Y1, Y1
+	VCVTPH2PS 16(DX)(R9*1), Y5
+	VMULPS    Y5, Y2, Y2
+	VCVTPH2PS 32(DX)(R9*1), Y5
+	VMULPS    Y5, Y3, Y3
+	VCVTPH2PS 48(DX)(R9*1), Y5
+	VMULPS    Y5, Y4, Y4
+	INCQ      R8
+	CMPQ      R8, SI
+	JLT       runs
+	VMOVUPS   Y1, (CX)
+	VMOVUPS   Y2, 32(CX)
+	VMOVUPS   Y3, 64(CX)
+	VMOVUPS   Y4, 96(CX)
+	ADDQ      $+64, DX
+	ADDQ      $+128, CX
+	SUBQ      $+32, AX
+	JMP       many
+
+rest:
+	TESTQ   AX, AX
+	JLE     done
+	VMOVUPS Y0, Y1
+	CMPQ    BX, b+24(FP)
+	JEQ     restOfRunsFirst
+	VMOVUPS (CX), Y1
+
+restOfRunsFirst:
+	XORQ R8, R8
+
+restOfRuns:
+	MOVQ      (BX)(R8*8), R9
+	VCVTPH2PS (DX)(R9*1), Y2
+	VMULPS    Y2, Y1, Y1
 	INCQ      R8
 	CMPQ      R8, SI
 	JLT       restOfRuns

@@ -78,6 +78,9 @@ const chainBytes = 256
 // sum adds.
 var sum = folding{any: func(m *machine, x, y vector) vector { return m.add(x, y) }, take: func(m *machine, x vector, y operand.Op) { m.float("VADD", y, x, x) }}
 
+// product is the fold by multiplication.
+var product = folding{any: func(m *machine, x, y vector) vector { return m.mul(x, y) }, take: func(m *machine, x vector, y operand.Op) { m.float("VMUL", y, x, x) }}
+
 // reduce folds elements of a form in memory.
 func (m *machine) reduce(in form, identity uint64, by folding) {
 	m.reduceRow(in, identity, by, func() (n, x reg.Register) { return m.argument("n"), m.argument("a") },

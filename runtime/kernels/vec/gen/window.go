@@ -12,7 +12,7 @@ import (
 // they are folded into; b is how many bytes behind a each of them begins.
 func windowFolds() (all []kernel) {
 	for typ, lane := range pairs("f32", 4, "f64", 8) {
-		for _, op := range extremesAndSums() {
+		for _, op := range windowOps() {
 			all = append(all, kernel{key: "window-" + op.name + "." + typ, doc: "folds runs of n elements into one at d.", lane: lane,
 				whole: func(m *machine) { m.windowFold(elements(lane), op.by) }})
 		}
@@ -50,7 +50,7 @@ func windowFolds() (all []kernel) {
 	}
 	for _, typ := range []string{"bf16", "f16"} {
 		in := map[string]form{"bf16": brain, "f16": halves}[typ]
-		for _, op := range extremesAndSums() {
+		for _, op := range windowOps() {
 			all = append(all, kernel{key: "window-" + op.name + "." + typ, doc: "folds runs of n elements, as f32, into one f32 at d.", lane: 4,
 				in: []form{in}, out: elements(4), chunk: 1, whole: func(m *machine) { m.windowFold(in, op.by) }})
 		}
@@ -64,8 +64,8 @@ type windowOp struct {
 	by   folding
 }
 
-func extremesAndSums() []windowOp {
-	return []windowOp{{"add", sum}, {"maximum", greatest}, {"minimum", least}}
+func windowOps() []windowOp {
+	return []windowOp{{"add", sum}, {"multiply", product}, {"maximum", greatest}, {"minimum", least}}
 }
 
 func (m *machine) windowFold(in form, by folding) {
