@@ -62,7 +62,7 @@ func All() []*pass.Pass { return standard.All() }
 // runtime needs.
 var pipelines = []Pipeline{
 	{"simplify", "housekeeping until nothing changes",
-		"fix(algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,optimization-barrier-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking{sink-only-scalar-constants},while-loop-simplifier{merge-counters=false},conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
+		"fix(algsimp{executing-on-cpu rules=[-H04,-E25,-F30]},tuple-simplifier,optimization-barrier-simplifier,zero-sized-hlo-elimination,while-loop-constant-sinking{sink-only-scalar-constants},while-loop-simplifier{merge-counters=false},conditional-simplifier,map-inliner,sort-simplifier,constant-folding,cse,dce)"},
 	{"cpu", "the passes that lowering needs, and simplification", "strip-memory-placement-annotations,sharding-remover,control-dep-rewriter,control-dep-remover{only-copies=true},async-to-sync,call-inliner{share=true},fusion-inliner,layout-remover,simplify,dynamic-padder{checked=true},old-call-rewriter,unread-vectors,while-loop-unroller{elementwise=true max-trip=8 max-growth=600},gather-expander,scatter-expander,complex-function-expander,transpose-folding{runs=true},slice-hoister,gather-hoister,stacked-reduce-expander,simplify,while-loop-transpose-code-motion,while-loop-invariant-code-motion,simplify,stack-sinker,simplify,transpose-folding{runs=true},outline-dynamic,partial-sort-fusion,joined-slice-fusion,row-fusion,fusion,dce"},
 	{"cpu-async", "cpu, with expensive work begun asynchronously where other work can be done beside it",
 		"cpu,while-loop-trip-count-annotator,async-wrapper"},
@@ -72,7 +72,7 @@ var pipelines = []Pipeline{
 	{"debug", "the passes that lowering needs, and dead-code elimination: every other value keeps its instruction, and its rounding",
 		"async-to-sync,old-call-rewriter,fusion-inliner,outline-dynamic,dce"},
 	{"O0", "only the passes that lowering needs", "async-to-sync,old-call-rewriter,fusion-inliner,outline-dynamic"},
-	{"O1", "each of the cheap passes once: time in proportion to the module", "algsimp{executing-on-cpu rules=[-H04,-E25]},tuple-simplifier,cse,dce"},
+	{"O1", "each of the cheap passes once: time in proportion to the module", "algsimp{executing-on-cpu rules=[-H04,-E25,-F30]},tuple-simplifier,cse,dce"},
 	{"O2", "all simplifications, until nothing changes",
 		"call-inliner,computation-deduplicator{applied=true},fix(simplify,constant-folding{level=aggressive max-elements=256 max-ops=65536},reshape-mover,transpose-folding{any-dimensions=true}),while-loop-invariant-code-motion,fix(simplify,reshape-mover,transpose-folding{any-dimensions=true}),computation-deduplicator{applied=true}"},
 	{"O3", "O2, barriers removed, loops counted, elementwise code fused",

@@ -108,7 +108,7 @@ var gates = map[string]func(*options) bool{
 	"E42":  ofCompiled, "E43": ofCompiled, "G31": ofCompiled,
 	"E27": func(o *options) bool { return o.sinkBroadcast },
 	"F18": func(o *options) bool { return !o.keepDynamicSlice },
-	"F30": func(o *options) bool { return o.negativePadding },
+	"F30": func(o *options) bool { return o.negativePadding }, "F30s": func(o *options) bool { return o.negativePadding },
 }
 
 // insensitive is about rules that make values whose layouts are not chosen yet.

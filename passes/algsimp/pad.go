@@ -76,6 +76,13 @@ var padRules = []*pass.RewriteRule{
 	}, hlo.OpPad),
 	over(rule("F29", "pad(broadcast(x)) → broadcast(pad(broadcast(x))), if an axis is repeated and not padded", padOfBroadcast, hlo.OpPad), broadcasts),
 	rule("F30", "negative padding → slice", negativePadding, hlo.OpPad),
+	rule("F30s", "negative padding → slice, if nothing is padded or sizes are not known", func(in hlo.Instruction) (pass.Expr, bool) {
+		adds := func(p hlo.PaddingDim) bool { return p.Low > 0 || p.High > 0 || p.Interior != 0 }
+		if static(in, in.OperandInstr(0)) && slices.ContainsFunc(padding(in), adds) {
+			return no() // in one go, pad moves less
+		}
+		return negativePadding(in)
+	}, hlo.OpPad),
 	rule("F35", "concatenate(repeated scalar, x), or the other way round → pad", func(in hlo.Instruction) (pass.Expr, bool) {
 		if in.NumOperands() != 2 {
 			return no()

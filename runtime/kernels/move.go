@@ -55,6 +55,12 @@ func pad(s *site) (runtime.Bound, bool) {
 			small = nil
 		}
 	}
+	if padsSlabs(&b, n*width) {
+		p := &paddedSlabs{b, to * width, from * width, width}
+		bound := newParallelLoop(p.write).bound(b.outer(), slabGrain(&b))
+		bound.Small = small
+		return bound, true
+	}
 	return runtime.Bound{Small: small, Run: func(f *runtime.TensorFrame) error {
 		fill.run(f, n, 1<<16)
 		if b.bytes() > 0 {
@@ -62,6 +68,39 @@ func pad(s *site) (runtime.Bound, bool) {
 		}
 		return nil
 	}}, true
+}
+
+// paddedSlabs writes a padded array from its front to its back, a slab and the padding behind it at a time: so padding is written while it is near, and where slabs are runs nothing is
+// written twice.
+type paddedSlabs struct {
+	box             box
+	to, from, width int // in bytes: where the box begins in the result and in the operand; an element
+}
+
+// padsSlabs reports whether most of a result of so many bytes is what a box of several slabs copies there.
+func padsSlabs(b *box, bytes int) bool {
+	const fewest, shortest = 8, 128
+	return b.outer() >= fewest && b.dst[0] >= shortest && 2*b.bytes() >= bytes
+}
+
+func (p *paddedSlabs) write(f *runtime.TensorFrame, lo, hi int) {
+	dst, src, with := f.Out(0).Data, f.In(0).Data[p.from:], f.In(1).Data[:p.width]
+	if lo == 0 {
+		fillBytes(dst[:p.to], with)
+	}
+	b, end := &p.box, p.to+lo*p.box.dst[0]
+	for i := lo; i < hi; i++ {
+		at := end
+		if end = min(at+b.dst[0], len(dst)); len(b.dims) == 1 {
+			fillBytes(dst[at+b.run:end], with)
+		} else {
+			fillBytes(dst[at:end], with)
+		}
+		b.copySlabs(dst[p.to:], src, i, i+1)
+	}
+	if hi == b.outer() {
+		fillBytes(dst[end:], with)
+	}
 }
 
 // fillBytes repeats a pattern; dst is a multiple as long.

@@ -37,6 +37,7 @@ func TestMoves(t *testing.T) {
 			"T[10] pad(T[4], T[]), padding=2_1_1", "T[5,6] pad(T[3,4], T[]), padding=1_1x0_2", "T[2,3] pad(T[4,4], T[]), padding=-1_-1x-1_0",
 			"T[5] pad(T[5], T[]), padding=-2_-2_1", "T[3] pad(T[0], T[]), padding=1_2", "T[1] pad(T[5], T[]), padding=-3_-5_1",
 			"T[4,3,2] pad(T[2,3,1], T[]), padding=1_1x0_0x1_0",
+			"T[12,150] pad(T[9,140], T[]), padding=2_1x4_6", "T[11,40,9] pad(T[9,30,8], T[]), padding=1_1x-2_12x0_1", "T[40,130] pad(T[20,140], T[]), padding=0_1_1x-3_-7",
 			"T[2,3] dynamic-slice(T[6,7], s32[], s32[]), dynamic_slice_sizes={2,3}",
 			"T[2,7] dynamic-slice(T[6,7], s64[], u8[]), dynamic_slice_sizes={2,7}",
 			"T[6,7] dynamic-update-slice(T[6,7], T[2,3], s32[], s32[])",
