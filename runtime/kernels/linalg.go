@@ -167,6 +167,11 @@ func (x *systemSolver[T]) solve(t *factor.Triangle[T], b factor.Matrix[T], lo, h
 
 // allFinite reports whether no element is infinite or NaN.
 func allFinite[T factor.Number](v []T) bool {
+	for ; len(v) >= 4; v = v[4:] { // of what is finite, all differences are 0
+		if ((v[0]-v[0])+(v[1]-v[1]))+((v[2]-v[2])+(v[3]-v[3])) != 0 {
+			return false
+		}
+	}
 	for _, x := range v {
 		if x-x != 0 {
 			return false

@@ -11,15 +11,15 @@ import (
 // Columns are taken panel by panel. The reflectors of a panel act together as I - V·T·Vᴴ with an upper triangular T, so that the columns to the right of
 // the panel are updated by products. A column of the panel is updated by the reflectors before it only when its turn comes: that, too, is a pass over V.
 type QR[T Number] struct {
-	vector gemm.Vector[T]
-	update *updater[T]
-	v      []T // reflectors as rows, with the 1 and with zeros before it; rows that do not exist are zero
-	vc     []T // their conjugates: v itself where numbers are real
-	t      []T // panelCols by panelCols
-	column []T
-	y, z   []T
-	w, u   []T
-	small  [2 * directRows]T
+	vector  gemm.Vector[T]
+	update  *updater[T]
+	v       []T // reflectors as rows, with the 1 and with zeros before it; rows that do not exist are zero
+	vc      []T // their conjugates: v itself where numbers are real
+	t       []T // panelCols by panelCols
+	columns []T // of a panel, or of all of a tall matrix, as rows
+	y, z    []T
+	w, u    []T
+	small   [2 * directRows]T
 }
 
 // panelCols is how many reflectors act together. It is a multiple of the rows that gemm.Vector combines at a time.
@@ -39,32 +39,39 @@ func (f *QR[T]) Factor(a Matrix[T], m, n int, taus []T) {
 		return
 	}
 	f.init()
+	if isTall(m, n) {
+		f.factorTall(a, m, n, taus)
+		return
+	}
 	for j := 0; j < len(taus); j += panelCols {
 		k := min(panelCols, len(taus)-j)
-		f.panel(a.From(j, j), m-j, taus[j:j+k])
+		panel := a.From(j, j)
+		columns := f.turned(panel, m-j, k)
+		f.panel(columns, m-j, m-j, taus[j:j+k])
+		transpose(panel.Data[panel.At:], columns, k, m-j, panel.Row, m-j)
 		if right := n - j - k; right > 0 {
 			f.apply(a.From(j, j+k), m-j, right, k, true)
 		}
 	}
 }
 
-// panel factorises a[m,len(taus)] and leaves the reflectors in v and their T in t.
-func (f *QR[T]) panel(a Matrix[T], m int, taus []T) {
+// turned is the columns of the row-major a[m,n] as rows, in f.columns.
+func (f *QR[T]) turned(a Matrix[T], m, n int) []T {
+	f.columns = grown(f.columns, m*n)
+	transpose(f.columns, a.Data[a.At:], m, n, m, a.Row)
+	return f.columns[:m*n]
+}
+
+// panel factorises columns of m elements, stride apart, of which there are as many as taus, and leaves the reflectors in v and their T in t.
+func (f *QR[T]) panel(columns []T, stride, m int, taus []T) {
 	f.reset(m)
-	f.column = grown(f.column, m)
-	p := f.column[:m]
 	for c := range taus {
-		for i := range p {
-			p[i] = a.Data[a.At+i*a.Row+c]
-		}
-		f.reflect(p, c)
+		p := columns[c*stride:][:m]
+		f.reflect(p, c, true)
 		taus[c] = Reflector(p[c:])
 		copy(f.v[c*m+c:(c+1)*m], p[c:])
 		f.v[c*m+c] = 1
 		f.append(m, c, taus[c])
-		for i, x := range p {
-			a.Data[a.At+i*a.Row+c] = x
-		}
 	}
 }
 
@@ -99,8 +106,8 @@ func (f *QR[T]) append(m, c int, tau T) {
 	f.t[c*panelCols+c] = tau
 }
 
-// reflect applies the adjoints of the first c reflectors to a column p, from the first on.
-func (f *QR[T]) reflect(p []T, c int) {
+// reflect multiplies a column p by the first c reflectors, or by their adjoints from the first on.
+func (f *QR[T]) reflect(p []T, c int, adjoint bool) {
 	if c == 0 {
 		return
 	}
@@ -108,8 +115,14 @@ func (f *QR[T]) reflect(p []T, c int) {
 	clear(f.z)
 	for i := range c {
 		var sum T
-		for k := range i + 1 {
-			sum += conjugate(f.t[k*panelCols+i]) * f.y[k]
+		if adjoint {
+			for k := range i + 1 {
+				sum += conjugate(f.t[k*panelCols+i]) * f.y[k]
+			}
+		} else {
+			for k := i; k < c; k++ {
+				sum += f.t[i*panelCols+k] * f.y[k]
+			}
 		}
 		f.z[i] = -sum
 	}
@@ -148,6 +161,10 @@ func (f *QR[T]) Expand(q, a Matrix[T], m, n int, taus []T) {
 		return
 	}
 	f.init()
+	if isTall(m, n) {
+		f.expandTall(q, a, m, n, taus)
+		return
+	}
 	for j := (len(taus) - 1) / panelCols * panelCols; j >= 0 && len(taus) > 0; j -= panelCols {
 		f.apply(q.From(j, j), m-j, n-j, f.load(a, m, j, taus), false)
 	}
@@ -157,11 +174,10 @@ func (f *QR[T]) Expand(q, a Matrix[T], m, n int, taus []T) {
 func (f *QR[T]) load(a Matrix[T], m, j int, taus []T) int {
 	k := min(panelCols, len(taus)-j)
 	f.reset(m - j)
+	transpose(f.v, a.Data[a.At+j*a.Row+j:], m-j, k, m-j, a.Row)
 	for c := range k {
 		row := f.v[c*(m-j):][:m-j]
-		for i := c + 1; i < len(row); i++ {
-			row[i] = a.Data[a.At+(j+i)*a.Row+j+c]
-		}
+		clear(row[:c])
 		row[c] = 1
 		f.append(m-j, c, taus[j+c])
 	}

@@ -1,0 +1,42 @@
+package factor
+
+// The columns of a matrix of many rows and few columns are rows of its transpose, each of which meets the reflectors of a panel by itself: packed products of so few columns would be packing
+// for the most part.
+
+// tallCols is the largest number of columns of such a matrix, and tallShare how many rows it has for each at least.
+const (
+	tallCols  = 48
+	tallShare = 4
+)
+
+func isTall(m, n int) bool { return n <= tallCols && m >= tallShare*n }
+
+// factorTall is Factor.
+func (f *QR[T]) factorTall(a Matrix[T], m, n int, taus []T) {
+	columns := f.turned(a, m, n)
+	for j := 0; j < n; j += panelCols {
+		k := min(panelCols, n-j)
+		f.panel(columns[j*m+j:], m, m-j, taus[j:j+k])
+		for c := j + k; c < n; c++ {
+			f.reflect(columns[c*m+j:(c+1)*m], k, true)
+		}
+	}
+	transpose(a.Data[a.At:], columns, n, m, a.Row, m)
+}
+
+// expandTall is Expand.
+func (f *QR[T]) expandTall(q, a Matrix[T], m, n int, taus []T) {
+	f.columns = grown(f.columns, m*n)
+	columns := f.columns[:m*n]
+	clear(columns)
+	for c := range n {
+		columns[c*m+c] = 1
+	}
+	for j := (len(taus) - 1) / panelCols * panelCols; j >= 0 && len(taus) > 0; j -= panelCols {
+		k := f.load(a, m, j, taus)
+		for c := j; c < n; c++ {
+			f.reflect(columns[c*m+j:(c+1)*m], k, false)
+		}
+	}
+	transpose(q.Data[q.At:], columns, n, m, q.Row, m)
+}
