@@ -39,7 +39,7 @@ func (f *QR[T]) Factor(a Matrix[T], m, n int, taus []T) {
 		return
 	}
 	f.init()
-	if isTall(m, n) {
+	if isTall[T](m, n) {
 		f.factorTall(a, m, n, taus)
 		return
 	}
@@ -161,7 +161,7 @@ func (f *QR[T]) Expand(q, a Matrix[T], m, n int, taus []T) {
 		return
 	}
 	f.init()
-	if isTall(m, n) {
+	if isTall[T](m, n) {
 		f.expandTall(q, a, m, n, taus)
 		return
 	}

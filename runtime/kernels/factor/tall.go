@@ -1,15 +1,22 @@
 package factor
 
+import "unsafe"
+
 // The columns of a matrix of many rows and few columns are rows of its transpose, each of which meets the reflectors of a panel by itself: packed products of so few columns would be packing
 // for the most part.
 
-// tallCols is the largest number of columns of such a matrix, and tallShare how many rows it has for each at least.
+// tallCols is the largest number of columns of such a matrix, and tallShare how many rows it has for each at least. Each column meets the reflectors of a panel, which stay near if they
+// are no larger than tallPanel, in bytes.
 const (
-	tallCols  = 48
+	tallCols  = 128
 	tallShare = 4
+	tallPanel = 1 << 20
 )
 
-func isTall(m, n int) bool { return n <= tallCols && m >= tallShare*n }
+func isTall[T Number](m, n int) bool {
+	var x T
+	return n <= tallCols && m >= tallShare*n && m*panelCols*int(unsafe.Sizeof(x)) <= tallPanel
+}
 
 // factorTall is Factor.
 func (f *QR[T]) factorTall(a Matrix[T], m, n int, taus []T) {
