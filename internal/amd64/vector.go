@@ -208,6 +208,9 @@ func (c *Code) Pad(n int) {
 	}
 }
 
+// StoreFence lets stores past the caches be seen before those that follow.
+func (c *Code) StoreFence() { c.byte(0x0F, 0xAE, 0xF8) }
+
 // Prefetch asks for memory to be brought near, to be written if store is set.
 func (c *Code) Prefetch(a Arg, store bool) {
 	c.rex(false, false, 1, a)

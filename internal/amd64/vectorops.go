@@ -74,6 +74,7 @@ const (
 	VMOVDQU64
 	VMOVD
 	VMOVQ
+	VMOVNTPS
 	VPABSB
 	VPABSW
 	VPABSD
@@ -291,6 +292,7 @@ var vectorForms = [...]vectorForm{
 	VMOVDQU64:     {"VMOVDQU64", 1, 2, 0x6F, 1, rm, 0x7F},
 	VMOVD:         {"VMOVD", 1, 1, 0x6E, 0, rm, 0x7E},
 	VMOVQ:         {"VMOVQ", 1, 2, 0x7E, 1, rm, 0xD6},
+	VMOVNTPS:      {"VMOVNTPS", 1, 0, 0x2B, 0, mr, 0},
 	VPABSB:        {"VPABSB", 2, 1, 0x1C, 0, rm, 0},
 	VPABSW:        {"VPABSW", 2, 1, 0x1D, 0, rm, 0},
 	VPABSD:        {"VPABSD", 2, 1, 0x1E, 0, rm, 0},

@@ -205,6 +205,11 @@ func scatterAs[T any](s *site, c *combiner[T]) (runtime.Bound, bool) {
 			return r.bound(), true
 		}
 	}
+	if most > 1 && run == n && together(source, n) {
+		if l := newScatteredLong(w, c, n, int(out.NumElements())); l != nil {
+			return l.bound(), true
+		}
+	}
 	base := newBaseCopy(0)
 	// apply does updates to elements [lo, hi) of every run.
 	apply := func(f *runtime.TensorFrame, lo, hi int) {

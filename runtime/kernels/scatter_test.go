@@ -34,6 +34,23 @@ func TestScatterLines(t *testing.T) {
 	}
 }
 
+// TestScatterLong has lines that are done one after the other, with all of their updates, and some that share elements with others.
+func TestScatterLong(t *testing.T) {
+	for typ, ops := range map[string][]string{"f32": {"add", "multiply", ""}, "bf16": {"add"}, "f16": {"add"}, "s64": {"multiply"}, "u8": {""}, "pred": {"or"}} {
+		for _, op := range ops {
+			for _, c := range []string{
+				"T[40,4100] scatter(T[40,4100], s32[300,1], T[300,4100]), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
+				"T[5,7,2100] scatter(T[5,7,2100], u16[2,270], T[270,2100]), update_window_dims={1}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={1,0}, index_vector_dim=0",
+				"T[3,2,4,1030] scatter(T[3,2,4,1030], s64[9,1], T[9,2,4,1030]), update_window_dims={1,2,3}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
+				"T[9,4,1030] scatter(T[9,4,1030], s32[9,2], T[9,2,1030]), update_window_dims={1,2}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1",
+				"T[300,1100] scatter(T[300,1100], s32[3,1], T[3,1100]), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
+			} {
+				kernelCase{text: replaceType(c+", to_apply="+combining(op), typ)}.check(t)
+			}
+		}
+	}
+}
+
 // TestScatterElements has many updates for each element: workers may share them.
 func TestScatterElements(t *testing.T) {
 	for level := vec.Portable; level <= vec.Best(); level++ {

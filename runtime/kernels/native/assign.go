@@ -28,6 +28,7 @@ type assigner struct {
 	copy   int           // which of several vectors that are computed together
 	chains []amd64.Reg   // the first register with chains of each fold, if they are not in memory
 	half   *halves       // what becomes of the body where bf16 is taken by halves, or nil
+	near   bool          // nothing is stored past the caches
 	tail   bool          // only some elements of memory are touched, as mask register tailMask says
 }
 

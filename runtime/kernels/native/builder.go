@@ -17,6 +17,9 @@ type Builder struct {
 	folds  []fold
 	slots  int
 	across bool // see [Builder.Across]
+	far    bool // see [Builder.Far]
+	// pastCaches is set while code is made that stores past the caches.
+	pastCaches bool
 }
 
 // value is what an op computes, or an operand in memory: bytes of a constant, or a slot.

@@ -24,6 +24,7 @@ type Code struct {
 	// Memory is the number of bytes of memory that a call needs.
 	Memory int
 	slots  int
+	far    farCode
 	underflows
 }
 
@@ -57,18 +58,21 @@ func (b *Builder) Compile() (*Code, bool) {
 
 // code makes the code, or what gives the same without arithmetic on denormals.
 func (b *Builder) code(gently bool) (*Code, bool) {
-	m := b.machineCode(true, gently)
+	again, inverts := b.again(), true
+	m := b.machineCode(inverts, gently)
 	if m == nil { // there may be too few registers for reciprocals
-		m = b.machineCode(false, gently)
+		inverts = false
+		m = b.machineCode(inverts, gently)
 	}
 	if m == nil {
 		return nil, false
 	}
+	far := again.appendFar(m, inverts, gently)
 	memory, cleanup := executable(m.bytes)
 	if memory == nil {
 		return nil, false
 	}
-	c := &Code{memory: memory, Lane: m.lane, Lanes: m.lanes, Masked: m.masked, Overlaps: m.overlaps, Memory: b.frame() + m.spills*slotBytes, slots: b.slots}
+	c := &Code{memory: memory, Lane: m.lane, Lanes: m.lanes, Masked: m.masked, Overlaps: m.overlaps, Memory: b.frame() + m.spills*slotBytes, slots: b.slots, far: far}
 	c.Most = max(64, mostInstructions/max(1, m.instructions)) * m.lanes
 	runtime.AddCleanup(c, cleanup, memory)
 	return c, true
@@ -131,7 +135,12 @@ func (c *Code) arguments(bundles, rows, n int, slots []unsafe.Pointer, strides [
 	frame[framePairs/8] = 1<<(2*(n-whole)) - 1
 	frame[frameBundles/8], frame[frameBundle/8] = int64(bundles), int64(rows)
 	copy(frame[frameStrides/8:], strides[:2*c.slots])
-	return unsafe.Pointer(&c.memory[0]), unsafe.Pointer(unsafe.SliceData(slots)), unsafe.Pointer(unsafe.SliceData(memory)), whole
+	if c.takesFar(bundles, rows, slots, strides) {
+		code = unsafe.Pointer(&c.memory[c.far.at])
+	} else {
+		code = unsafe.Pointer(&c.memory[0])
+	}
+	return code, unsafe.Pointer(unsafe.SliceData(slots)), unsafe.Pointer(unsafe.SliceData(memory)), whole
 }
 
 // What is where in the memory of a call: the rows of a bundle still to come, the mask of a row's last elements, or where the vector of them begins, the bundles still to come, the rows of

@@ -20,6 +20,7 @@
 //	wide.go      several vectors of a row at a time
 //	turns.go     which of them take turns in a long body
 //	loop.go      loops over rows and over their elements, and what they ask of memory ahead
+//	far.go       stores past the caches, of large results
 //	emit.go      the loop around it, and constants
 //	element.go   Element: one element of a chain among other code; conversion.go
 //	code.go      Code: memory that can be executed, and calling it

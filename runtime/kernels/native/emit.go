@@ -89,6 +89,9 @@ func (a *assigner) emit(i *instr, r [3]amd64.Reg) {
 			}
 		}
 	}
+	if a.passesCaches(i) {
+		v.Op = storeOp
+	}
 	a.c.Vector(&v)
 }
 

@@ -86,6 +86,8 @@ type expansion struct {
 	inverts bool  // quotients are made of reciprocals
 	gently  bool  // products and quotients of f32 are computed in f64
 	once    []int // the registers that only are worth computing in front of the loop
+	// pastCaches says that vectors are stored past the caches.
+	pastCaches bool
 }
 
 // loading is a value as a recipe loads it.
@@ -124,7 +126,7 @@ func expand(b *Builder, inverts, gently bool) (*expansion, error) {
 		return nil, fmt.Errorf("ops without recipes, or of different widths")
 	}
 	part, _ := b.pairParts() // lane has checked them
-	e := &expansion{b: b, frame: b.frame(), lane: lane, wide: vec.InUse() == vec.AVX512, isMask: make([]bool, 1), values: make([]held, len(b.values)),
+	e := &expansion{b: b, pastCaches: b.pastCaches, frame: b.frame(), lane: lane, wide: vec.InUse() == vec.AVX512, isMask: make([]bool, 1), values: make([]held, len(b.values)),
 		loaded: make(map[loading]int), parts: make(map[int][2]int), pairs: part != 0, numbers: make(map[[16]byte]int), whole: make(map[int]bool), inverts: inverts, gently: gently}
 	for i := range b.ops {
 		o := &b.ops[i]

@@ -154,6 +154,9 @@ func (a *assigner) onHalf(p, i int) bool {
 	case storesBoth:
 		if isUpper {
 			v := a.onWhole(amd64.VMOVUPS, 0, 0, amd64.R(h.stored+amd64.Reg(h.stores[i])))
+			if a.pastCaches {
+				v.Op = storeOp
+			}
 			v.D = a.both(x.from)
 			a.c.Vector(v)
 		}

@@ -104,7 +104,7 @@ func assemble(e *expansion) *machineCode {
 			c.MaskMove(secondMask, amd64.M(regFrame, frameTail+1))
 		}
 		last := newAssigner(e, c, body, places, pinned)
-		last.labels, last.tail = a.labels, true
+		last.labels, last.tail, last.near = a.labels, true, true
 		last.vector()
 		m.spills = max(m.spills, last.spills)
 		c.Mark(done)
@@ -113,7 +113,7 @@ func assemble(e *expansion) *machineCode {
 		c.Do(amd64.CMP, true, regIndex, amd64.R(regCount))
 		c.JumpIf(amd64.E, done)
 		last := newAssigner(e, c, body, places, pinned)
-		last.labels = a.labels
+		last.labels, last.near = a.labels, true
 		last.vector()
 		m.spills = max(m.spills, last.spills)
 		c.Mark(done)
@@ -135,6 +135,7 @@ func assemble(e *expansion) *machineCode {
 
 // finish returns, and puts the constants behind the code.
 func (e *expansion) finish(c *amd64.Code, m *machineCode, a *assigner) {
+	a.settle()
 	c.ZeroUpper()
 	c.Return()
 	a.writeConstants(c)
@@ -190,7 +191,7 @@ func (a *assigner) prefetch(n int) {
 	var seen [len(pointers)]bool
 	for i := range a.code {
 		m := a.code[i].from
-		if m.kind == inSlot && m.index < len(pointers) && !seen[m.index] {
+		if m.kind == inSlot && m.index < len(pointers) && !seen[m.index] && a.isNear(i) {
 			seen[m.index] = true
 			streams = append(streams, &a.code[i])
 		}

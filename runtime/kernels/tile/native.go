@@ -265,11 +265,27 @@ func (w *nativeWriter) compile(rows int) (*nativeSteps, bool) {
 		w.store(p.result, vectors.Name{})
 		w.code.slots = append(w.code.slots, slot{ofResult, p.result})
 	}
+	if p.isFar() {
+		w.Far()
+	}
 	var ok bool
 	if w.code.Code, ok = w.Compile(); !ok {
 		return nil, false
 	}
 	return &w.code, true
+}
+
+// leastFar is how many bytes results have that are stored past the caches. From there on, a loop and one behind it that reads what it has stored take less time together, with half of that the same,
+// with less more.
+const leastFar = 16 << 20
+
+// isFar reports whether results are so large.
+func (p *Program) isFar() bool {
+	size := 0
+	for i := range p.stores {
+		size += p.stores[i].typ.ByteSize()
+	}
+	return size*p.Len() >= leastFar
 }
 
 // storeOutput stores what output i gets.
