@@ -30,6 +30,13 @@ func (p *product[T]) decodes(s *site) bool {
 	return gemm.CanDecode(&p.left, p.k) && gemm.CanDecode(&p.right, p.k)
 }
 
+// decodeOnRows makes p decode the right side where it is, if its rows lie together and few blocks of rows read it.
+func (p *product[T]) decodeOnRows() {
+	if stride, inRows := p.right.RowStride(); inRows && p.kernel.ReadsBF16() && p.m <= fewBlocks*mostPanelsOnRows*p.kernel.MR {
+		p.onRows, p.rowStride = true, stride
+	}
+}
+
 // narrowBF16 and widenBF16 are the loops between f32 and bf16.
 func narrowBF16() vec.Loop {
 	return vec.Find(vec.Of(hlo.OpConvert, hlo.F32, hlo.BF16), func(n int, d, a, _, _ unsafe.Pointer) {

@@ -120,8 +120,11 @@ func (p *product[T]) complete(s *site, e *convertedIO, t hlo.PrimitiveType) (run
 	if constant {
 		data, constant = s.b.ConstIn(p.rhs.index)
 	}
-	if p.decode == nil {
+	switch {
+	case p.decode == nil:
 		p.placeOperands(constant)
+	case !constant:
+		p.decodeOnRows()
 	}
 	p.planBlocks()
 	if constant {
@@ -213,9 +216,10 @@ type rowBlocks struct {
 
 func (p *product[T]) rowBlocks(f *runtime.TensorFrame) rowBlocks {
 	b := rowBlocks{panels: p.panels, most: p.mostRows / p.kernel.MR, least: 1, share: 1}
-	columns, workers := p.batch*p.tasksN, f.Workers()
+	width, tasks := p.columnTasks(f)
+	columns, workers := p.batch*tasks, f.Workers()
 	if workers > 1 {
-		b.least = (leastTask-1)/max(1, p.blockN*p.k*p.kernel.MR) + 1
+		b.least = (leastTask-1)/max(1, width*p.k*p.kernel.MR) + 1
 	}
 	if workers > 1 && columns < tasksOfWorker*workers {
 		b.share = tasksOfWorker * workers
@@ -280,7 +284,8 @@ func (p *product[T]) run(f *runtime.TensorFrame) error {
 		if p.packsIn(f) && blocks > 1 {
 			p.packLoop.run(f, p.packs(), p.packsOfTask())
 		}
-		p.blockLoop.byClaim(f, p.batch*blocks*p.tasksN, 1+(1<<15)/(1+p.k*p.blockN*(p.panels/blocks*p.kernel.MR)))
+		width, tasks := p.columnTasks(f)
+		p.blockLoop.byClaim(f, p.batch*blocks*tasks, 1+(1<<15)/(1+p.k*width*(p.panels/blocks*p.kernel.MR)))
 	}
 	p.arranging.run(f)
 	p.ends.after(f)
@@ -368,18 +373,20 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 	packsOwn := p.packsIn(f) && blocks == 1
 	onRows := right == nil && p.onRows
 	switch {
+	case onRows && p.decode != nil:
 	case onRows:
 		right = elems[T](p.rhs.of(f))
 	case right == nil && !packsOwn:
 		right = elems[T](p.packed.of(f))
 	}
+	width, tasks := p.columnTasks(f)
 	held := [3]int{-1} // what is packed of the left side: batch, row and column
 	for task := lo; task < hi; task++ {
 		bj := task / blocks
 		i, end := rows.at(task % blocks)
 		i, end = i*p.kernel.MR, min(end*p.kernel.MR, p.m)
-		b, j := bj/p.tasksN, bj%p.tasksN*p.blockN
-		cols := min(p.blockN, p.n-j)
+		b, j := bj/tasks, bj%tasks*width
+		cols := min(width, p.n-j)
 		c, ldc := w.sums, p.sumsApart
 		if ldc == 0 {
 			c, ldc = elems[T](out)[(b*p.m+i)*p.n+j:], p.n
@@ -398,6 +405,9 @@ func (p *product[T]) blocks(f *runtime.TensorFrame, lo, hi int) {
 					p.pack(&p.right, w.edge, p.rhs.of(f), p.rightBatch[b], p.panel, j+x, j+x+n, k, k+kc)
 					p.multiply(f, w, left, w.edge, c[x:], ldc, b, i, end, n, k, k+kc)
 				}
+			case onRows && p.decode != nil:
+				codes := elems[uint16](p.rhs.of(f))[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:]
+				p.kernel.BlockOnBF16(end-i, cols, kc, w.left, codes, p.rowStride, c, ldc, k > 0, w.tile, w.edge)
 			case onRows:
 				p.multiplyOnRows(f, w, left, right[p.rightBatch[b]+p.right.Rows[j]+p.right.Ks[k]:], c, ldc, b, i, end, cols, k, k+kc)
 			default:

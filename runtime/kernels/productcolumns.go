@@ -1,6 +1,9 @@
 package kernels
 
-import "github.com/gohalo/halo/runtime"
+import (
+	"github.com/gohalo/halo/runtime"
+	"github.com/gohalo/halo/runtime/kernels/gemm"
+)
 
 // Columns of a product can be a worker's own. It packs the part of the right side that they need, and computes them in all rows, so that no processor waits for what another
 // one has just written: where two share no cache, products of 512 and 1024 took up to 1.3 times as long. It costs reading the left side once for each part, so that side
@@ -41,4 +44,35 @@ func (p *product[T]) columns(f *runtime.TensorFrame, lo, hi int) {
 		}
 	}
 	p.workspaces.Put(w)
+}
+
+// A right side that is used where it is becomes panels once for each block of rows. Workers share the columns instead where that costs more than to pack the left side
+// for each of them: if the right side has leastReread bytes and does not stay in the second cache, and there are rereadBroad times as many columns as rows; and where
+// leastDecoded columns or more are decoded, if there are decodedBroad times as many.
+const (
+	leastReread  = 2 << 20
+	rereadBroad  = 4
+	leastDecoded = 512
+	decodedBroad = 2
+)
+
+// sharesColumns reports whether workers share the columns of a right side that is used where it is.
+func (p *product[T]) sharesColumns(f *runtime.TensorFrame) bool {
+	if f.Workers() == 1 || !p.onRows || p.placed != nil || p.packedBefore(f) != nil || p.m <= p.kernel.MR {
+		return false
+	}
+	if p.decode != nil && p.n >= max(leastDecoded, decodedBroad*p.m) {
+		return true
+	}
+	return p.n*p.k*sizeOf(*new(T)) >= leastReread && p.n >= rereadBroad*p.m
+}
+
+// columnTasks is how many columns a task has, and how many tasks there are for a block of rows of a batch.
+func (p *product[T]) columnTasks(f *runtime.TensorFrame) (width, tasks int) {
+	if !p.sharesColumns(f) {
+		return p.blockN, p.tasksN
+	}
+	tasks = max(p.tasksN, min(tasksOfWorker*f.Workers()/p.batch, p.m*p.n*p.k/leastColumns))
+	width = gemm.Padded((p.n-1)/tasks+1, p.panel)
+	return width, (p.n-1)/width + 1
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/gohalo/halo/hlo"
 )
 
-// TestProductColumns has one worker and several compute products of columns that do and do not come out even, and asks for the same bits.
+// TestProductColumns has one worker and several compute products of columns that do and do not come out even, and asks for the same bits. Some have right sides of which
+// workers share the columns where they are.
 func TestProductColumns(t *testing.T) {
-	for _, size := range [][3]int{{300, 700, 900}, {129, 65, 2500}, {512, 512, 512}, {97, 257, 193}} {
-		for _, typ := range []string{"f32", "f64"} {
+	for _, size := range [][3]int{{300, 700, 900}, {129, 65, 2500}, {512, 512, 512}, {97, 257, 193}, {37, 530, 1030}, {45, 60, 700}} {
+		for _, typ := range []string{"f32", "f64", "bf16"} {
 			text := fmt.Sprintf("%[4]s[%[1]d,%[3]d] dot(%[4]s[%[1]d,%[2]d], %[4]s[%[2]d,%[3]d]), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
 				size[0], size[1], size[2], typ)
 			s := siteOf(t, text)

@@ -18,6 +18,8 @@ type Kernel[T Number] struct {
 	Run func(panels, k int, a, b []T, c []T, ldc int, add bool, next Ahead[T])
 	// RunOnRows is Run for NR columns of a matrix whose rows are ldb apart, which become a panel by the way, unless that is nil. It may be nil.
 	RunOnRows func(k int, a, b []T, ldb int, c []T, ldc int, add bool, panel []T)
+	// runOnBF16 is RunOnRows for a matrix of bf16. It may be nil.
+	runOnBF16 func(k int, a []T, b []uint16, ldb int, c []T, ldc int, add bool, panel []T)
 	// onBroad is RunOnRows without a panel, for half as many columns more. It may be nil.
 	onBroad func(k int, a, b []T, ldb int, c []T, ldc int, add bool)
 	// onHalf is RunOnRows without a panel, for the first half of the rows and twice as many columns. It may be nil.
@@ -87,6 +89,26 @@ func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, 
 		} else {
 			g.RunOnRows(k, a[:k*g.MR], b[j:], ldb, c[j:], ldc, add, panel)
 			g.columns(m-g.MR, g.NR, k, a[k*g.MR:], panel, c[g.MR*ldc+j:], ldc, add, tile, Ahead[T]{From: panel})
+		}
+	}
+}
+
+// ReadsBF16 reports whether [Kernel.BlockOnBF16] can be used.
+func (g *Kernel[T]) ReadsBF16() bool { return g.runOnBF16 != nil }
+
+// BlockOnBF16 is BlockOnRows for a matrix b of bf16. panel has room for k*NR elements.
+func (g *Kernel[T]) BlockOnBF16(m, n, k int, a []T, b []uint16, ldb int, c []T, ldc int, add bool, tile, panel []T) {
+	panel = panel[:k*g.NR]
+	for j := 0; j < n; j += g.NR {
+		columns, rows := min(g.NR, n-j), 0
+		if m >= g.MR && columns == g.NR {
+			g.runOnBF16(k, a, b[j:], ldb, c[j:], ldc, add, panel)
+			rows = g.MR
+		} else {
+			decodeRest(k, b[j:], ldb, words(panel), columns, g.NR)
+		}
+		if rows < m {
+			g.columns(m-rows, columns, k, a[rows*k:], panel, c[rows*ldc+j:], ldc, add, tile, Ahead[T]{From: panel})
 		}
 	}
 }

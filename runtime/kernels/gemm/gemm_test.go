@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -208,6 +209,48 @@ func TestPackBF16(t *testing.T) {
 				require.Equal(t, want, got, "panels of %d, %v", r, at)
 			}
 		}
+	}
+}
+
+// TestBlockOnBF16 holds products that decode the right side to those of the same numbers as f32, packed: blocks of all forms, with what was in the result and without.
+func TestBlockOnBF16(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	kernels := append(smallerKernels[float32](), For[float32]())
+	tested := 0
+	for _, g := range kernels {
+		if !g.ReadsBF16() {
+			continue
+		}
+		tested++
+		for _, n := range []int{1, g.NR - 1, g.NR, 3*g.NR + 5} {
+			for _, m := range []int{1, g.MR - 1, g.MR, g.MR + 1, 3*g.MR + 2} {
+				for _, k := range []int{1, 2, 37} {
+					stride := n + rng.IntN(3)
+					codes, b := make([]uint16, (k-1)*stride+n), make([]float32, Padded(n, g.NR)*k)
+					for x := range k {
+						for j := range n {
+							code := uint16(rng.Uint32()) & 0xBFFF // of no infinity
+							codes[x*stride+j] = code
+							b[j/g.NR*g.NR*k+x*g.NR+j%g.NR] = math.Float32frombits(uint32(code) << 16)
+						}
+					}
+					a := make([]float32, Padded(m, g.MR)*k)
+					for i := range a {
+						a[i] = rng.Float32() - 0.5
+					}
+					got, want := make([]float32, m*n), make([]float32, m*n)
+					tile, panel := make([]float32, g.MR*g.NR), make([]float32, g.NR*k)
+					for _, add := range []bool{false, true} {
+						g.Block(m, n, k, a, b, want, n, add, tile)
+						g.BlockOnBF16(m, n, k, a, codes, stride, got, n, add, tile, panel)
+						require.Equal(t, want, got, "%d by %d panels, %d×%d over %d, adding: %t", g.MR, g.NR, m, n, k, add)
+					}
+				}
+			}
+		}
+	}
+	if tested == 0 {
+		t.Skip("no kernel of this processor decodes")
 	}
 }
 

@@ -22,6 +22,12 @@ func f32AVX512Packing(k int, a *float32, b *float32, ldb int, c *float32, ldc in
 //go:noescape
 func f32AVX512OnRows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
 
+// f32AVX512Decoding sets c, of 14 rows and 32 columns, to a·b over k, or adds it.
+// It decodes the columns of b, which are bf16 and whose rows are ldb apart, to a panel, and asks for the memory of c.
+//
+//go:noescape
+func f32AVX512Decoding(k int, a *float32, b *uint16, ldb int, c *float32, ldc int, add bool, panel *float32)
+
 // f32AVX512Few sets c, of 8 rows for each panel and 32 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
@@ -39,6 +45,12 @@ func f32AVX512FewPacking(k int, a *float32, b *float32, ldb int, c *float32, ldc
 //
 //go:noescape
 func f32AVX512FewOnRows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
+
+// f32AVX512FewDecoding sets c, of 8 rows and 32 columns, to a·b over k, or adds it.
+// It decodes the columns of b, which are bf16 and whose rows are ldb apart, to a panel, and asks for the memory of c.
+//
+//go:noescape
+func f32AVX512FewDecoding(k int, a *float32, b *uint16, ldb int, c *float32, ldc int, add bool, panel *float32)
 
 // f32AVX2 sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
@@ -58,6 +70,12 @@ func f32AVX2Packing(k int, a *float32, b *float32, ldb int, c *float32, ldc int,
 //go:noescape
 func f32AVX2OnRows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
 
+// f32AVX2Decoding sets c, of 6 rows and 16 columns, to a·b over k, or adds it.
+// It decodes the columns of b, which are bf16 and whose rows are ldb apart, to a panel, and asks for the memory of c.
+//
+//go:noescape
+func f32AVX2Decoding(k int, a *float32, b *uint16, ldb int, c *float32, ldc int, add bool, panel *float32)
+
 // f32AVX2Few sets c, of 4 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
 //
@@ -75,6 +93,12 @@ func f32AVX2FewPacking(k int, a *float32, b *float32, ldb int, c *float32, ldc i
 //
 //go:noescape
 func f32AVX2FewOnRows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool)
+
+// f32AVX2FewDecoding sets c, of 4 rows and 16 columns, to a·b over k, or adds it.
+// It decodes the columns of b, which are bf16 and whose rows are ldb apart, to a panel, and asks for the memory of c.
+//
+//go:noescape
+func f32AVX2FewDecoding(k int, a *float32, b *uint16, ldb int, c *float32, ldc int, add bool, panel *float32)
 
 // f64AVX512 sets c, of 14 rows for each panel and 16 columns, to a·b over k, or adds it.
 // It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.

@@ -17,9 +17,9 @@ func vectorKernel[T Number](g *Kernel[T]) {
 	switch g := any(g).(type) {
 	case *Kernel[float32]:
 		if wide {
-			*g = newKernel(14, 32, f32AVX512, f32AVX512Packing, f32AVX512OnRows)
+			*g = decoding(newKernel(14, 32, f32AVX512, f32AVX512Packing, f32AVX512OnRows), f32AVX512Decoding)
 		} else {
-			*g = placed(newKernel(6, 16, f32AVX2, f32AVX2Packing, f32AVX2OnRows), f32AVX2InPlace)
+			*g = decoding(placed(newKernel(6, 16, f32AVX2, f32AVX2Packing, f32AVX2OnRows), f32AVX2InPlace), f32AVX2Decoding)
 		}
 	case *Kernel[float64]:
 		if wide {
@@ -44,9 +44,10 @@ func smallerKernels[T Number]() (smaller []Kernel[T]) {
 	switch to := any(&smaller).(type) {
 	case *[]Kernel[float32]:
 		if cpu.X86.HasAVX512F {
-			*to = append(*to, anywhere(broad(placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace), f32AVX512FewOnBroad, f32AVX512FewOnHalf), narrow32))
+			*to = append(*to, decoding(anywhere(broad(placed(newKernel(8, 32, f32AVX512Few, f32AVX512FewPacking, f32AVX512FewOnRows), f32AVX512InPlace), f32AVX512FewOnBroad, f32AVX512FewOnHalf), narrow32), f32AVX512FewDecoding))
 		}
-		*to = append(*to, placed(newKernel(6, 16, f32AVX2, f32AVX2Packing, f32AVX2OnRows), f32AVX2InPlace), newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking, f32AVX2FewOnRows))
+		*to = append(*to, decoding(placed(newKernel(6, 16, f32AVX2, f32AVX2Packing, f32AVX2OnRows), f32AVX2InPlace), f32AVX2Decoding),
+			decoding(newKernel(4, 16, f32AVX2Few, f32AVX2FewPacking, f32AVX2FewOnRows), f32AVX2FewDecoding))
 	case *[]Kernel[float64]:
 		if cpu.X86.HasAVX512F {
 			*to = append(*to, anywhere(broad(placed(newKernel(8, 16, f64AVX512Few, f64AVX512FewPacking, f64AVX512FewOnRows), f64AVX512InPlace), f64AVX512FewOnBroad, f64AVX512FewOnHalf), narrow64))
@@ -81,6 +82,21 @@ func placed[T float32 | float64 | int32](k Kernel[T], run inPlaceLoop[T]) Kernel
 		run(panels, len(ks), unsafe.SliceData(a), &rows[0], &ks[0], &b[0], &c[0], ldc, add)
 	}
 	return k
+}
+
+// decodingLoop is packingLoop for b of bf16.
+type decodingLoop func(k int, a *float32, b *uint16, ldb int, c *float32, ldc int, add bool, panel *float32)
+
+// decoding gives a kernel the loop of [Kernel.BlockOnBF16], which checks what it reads and writes.
+func decoding(g Kernel[float32], run decodingLoop) Kernel[float32] {
+	mr, nr := g.MR, g.NR
+	g.runOnBF16 = func(k int, a []float32, b []uint16, ldb int, c []float32, ldc int, add bool, panel []float32) {
+		if k == 0 || len(a) < k*mr || len(b) < (k-1)*ldb+nr || len(c) < (mr-1)*ldc+nr || len(panel) < k*nr {
+			panic("gemm: panels are too short")
+		}
+		run(k, &a[0], &b[0], ldb, &c[0], ldc, add, &panel[0])
+	}
+	return g
 }
 
 // broad gives a kernel loops for three vectors of columns, and for four and half of its rows, which check what they read and write.

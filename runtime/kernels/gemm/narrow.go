@@ -95,3 +95,14 @@ func decodeScattered(panel []float32, src []uint16, rows, ks []int, r int) {
 		}
 	}
 }
+
+// decodeLines decodes k runs of n columns, stride apart, to a panel of r, which is filled up with zeros.
+func decodeLines(k int, from []uint16, stride int, to []uint32, n, r int) {
+	for i := range k {
+		line := to[i*r:][:r]
+		for x, code := range from[i*stride:][:n] {
+			line[x] = uint32(code) << 16
+		}
+		clear(line[n:])
+	}
+}

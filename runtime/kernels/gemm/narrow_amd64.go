@@ -32,7 +32,7 @@ func decodeRuns(dst []float32, src []uint16, ks []int, r, n int) bool {
 			decodePanels(even, whole, bytesOf(from), 2*stride, bytesOf(to), 4*panel, r)
 		}
 		if rest := n - whole*r; rest > 0 {
-			decodeRest(even, from[whole*r:], stride, to[whole*panel:][:even*r], rest, r)
+			decodeRest(even, from[whole*r:], stride, words(to[whole*panel:][:even*r]), rest, r)
 		}
 	}
 	return true
@@ -62,18 +62,12 @@ func decodePanels(k, panels int, src *byte, stride int, dst *byte, panel, r int)
 }
 
 // decodeRest decodes k runs of n columns, stride apart, to a panel of r, which is filled up with zeros.
-func decodeRest(k int, from []uint16, stride int, to []float32, n, r int) {
+func decodeRest(k int, from []uint16, stride int, to []uint32, n, r int) {
 	if cpu.X86.HasAVX512F {
 		runsBF16AVX512(k, 1, bytesOf(from), 2*stride, 0, bytesOf(to), 0, 4*r, 1<<n-1, uint32(1<<r-1))
 		return
 	}
-	for i := range k {
-		line := words(to[i*r:][:r])
-		for x, code := range from[i*stride:][:n] {
-			line[x] = uint32(code) << 16
-		}
-		clear(line[n:])
-	}
+	decodeLines(k, from, stride, to, n, r)
 }
 
 func bytesOf[T any](x []T) *byte { return (*byte)(unsafe.Pointer(unsafe.SliceData(x))) }

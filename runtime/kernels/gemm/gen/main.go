@@ -31,6 +31,9 @@ func generate() (asmgen.Files, error) {
 		g.micro(m.name, m.element, m.rows, m.vector, onPanels)
 		g.micro(m.name+"Packing", m.element, m.rows, m.vector, packing)
 		g.micro(m.name+"OnRows", m.element, m.rows, m.vector, onRows)
+		if m.element == f32 {
+			g.micro(m.name+"Decoding", m.element, m.rows, m.vector, decoding)
+		}
 	}
 	for _, e := range []element{f32, f64} {
 		name := fmt.Sprintf("f%dAVX512", 8*e.size)

@@ -25,6 +25,7 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 	g.SignatureExpr(fmt.Sprintf([...]string{
 		onPanels: "func(panels, k int, a, b, c *%[1]s, ldc int, add bool, next *%[1]s, step int)",
 		packing:  "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool, panel *%[1]s)",
+		decoding: "func(k int, a *%[1]s, b *uint16, ldb int, c *%[1]s, ldc int, add bool, panel *%[1]s)",
 		onRows:   "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool)",
 		onBroad:  "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool)",
 		onHalf:   "func(k int, a, b *%[1]s, ldb int, c *%[1]s, ldc int, add bool)",
@@ -37,6 +38,7 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 	g.Doc(fmt.Sprintf("%s sets c, of %d rows%s and %d columns, to a·b over k, or adds it.", name, rows, each, kind.vectors()*vector/e.size), [...]string{
 		onPanels: "It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.",
 		packing:  "It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.",
+		decoding: "It decodes the columns of b, which are bf16 and whose rows are ldb apart, to a panel, and asks for the memory of c.",
 		onRows:   "Rows of b are ldb apart. It asks for the memory of c.",
 		onBroad:  "Rows of b are ldb apart. It asks for the memory of c.",
 		onHalf:   fmt.Sprintf("Panels of a have %d rows. Rows of b are ldb apart. It asks for the memory of c.", 2*rows),
@@ -52,11 +54,15 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 	switch kind {
 	case onPanels:
 		m.a, m.to, m.step = g.Load(g.Param("a"), g.GP64()), g.Load(g.Param("next"), g.GP64()), g.Load(g.Param("step"), g.GP64())
-	case packing, onRows, onBroad, onHalf:
+	case packing, decoding, onRows, onBroad, onHalf:
 		ldb := g.Load(g.Param("ldb"), g.GP64())
-		g.SHLQ(m.shift(), ldb)
+		if kind == decoding {
+			g.SHLQ(operand.U8(1), ldb)
+		} else {
+			g.SHLQ(m.shift(), ldb)
+		}
 		m.a, m.step, m.ldb = g.Load(g.Param("a"), g.GP64()), g.GP64(), ldb
-		if kind == packing {
+		if kind.packs() {
 			m.to = g.Load(g.Param("panel"), g.GP64())
 		}
 		g.IMUL3Q(operand.U8(rowsAhead), ldb, m.step)
@@ -89,6 +95,7 @@ type microKind int
 const (
 	onPanels microKind = iota
 	packing
+	decoding // packing, of bf16
 	onRows
 	onBroad // onRows, for three vectors of columns
 	onHalf  // onRows, for four vectors of columns and half of the rows of a panel
@@ -96,7 +103,10 @@ const (
 )
 
 // isOnRows reports whether the rows of b are where they are.
-func (k microKind) isOnRows() bool { return k == packing || k == onRows || k == onBroad || k == onHalf }
+func (k microKind) isOnRows() bool { return k.packs() || k == onRows || k == onBroad || k == onHalf }
+
+// packs reports whether columns become a panel by the way.
+func (k microKind) packs() bool { return k == packing || k == decoding }
 
 // vectors is how many of them a row of b has.
 func (k microKind) vectors() int {
@@ -229,17 +239,21 @@ func (m *micro) steps(n int, b []reg.VecVirtual) {
 		if !m.kind.isOnRows() {
 			at.Disp = s * len(b) * m.width
 		}
+		bytes := m.width // of b, for a vector
+		if m.kind == decoding {
+			bytes /= 2
+		}
 		for i, y := range b {
-			m.load(at.Offset(i*m.width), y)
+			m.loadB(at.Offset(i*bytes), y)
 		}
 		var off reg.Register
 		switch m.kind {
-		case packing, onRows, onBroad, onHalf:
+		case packing, decoding, onRows, onBroad, onHalf:
 			for i := range b[1:] {
-				m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1, Disp: i * m.width})
+				m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1, Disp: i * bytes})
 			}
-			m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1, Disp: len(b)*m.width - 1})
-			if m.kind == packing {
+			m.PREFETCHT0(operand.Mem{Base: m.b, Index: m.step, Scale: 1, Disp: len(b)*bytes - 1})
+			if m.kind.packs() {
 				for i, y := range b {
 					m.load(y, operand.Mem{Base: m.to, Disp: i * m.width})
 				}
@@ -270,6 +284,16 @@ func (m *micro) steps(n int, b []reg.VecVirtual) {
 	if !m.kind.isOnRows() {
 		m.ADDQ(operand.U32(uint32(n*len(b)*m.width)), m.b)
 	}
+}
+
+// loadB loads a vector of b, or decodes it.
+func (m *micro) loadB(from operand.Mem, to reg.VecVirtual) {
+	if m.kind != decoding {
+		m.load(from, to)
+		return
+	}
+	m.VPMOVZXWD(from, to)
+	m.VPSLLD(operand.U8(16), to, to)
 }
 
 // ask asks for the memory that will be needed, for n of k at a time: for one line, or for a whole turn's share of a panel where so few panels of rows use one that its
