@@ -16,6 +16,8 @@ type attrPlan struct {
 	fields []AttrField
 	cells  []attrCell // all fields that count, the hidden ones last
 	hash   uint64     // of the name of the struct
+	// defaults is a pointer to a struct with the defaults of its tags, or nil if all of them are zero.
+	defaults OpAttrs
 }
 
 // attrCell is a field in memory.
@@ -112,6 +114,7 @@ func makeAttrPlan(t reflect.Type) *attrPlan {
 		p.cells = append(p.cells, makeCell(f))
 	}
 	p.cells = append(p.cells, hidden...)
+	p.defaults = p.withDefaults(t)
 	return p
 }
 
@@ -166,11 +169,19 @@ func parseDefault(t reflect.Type, text string) reflect.Value {
 	return v
 }
 
-func (p *attrPlan) setDefaults(a OpAttrs) {
-	v := reflect.ValueOf(a).Elem()
+// withDefaults makes a struct with the defaults of its tags, or returns nil if there are none.
+func (p *attrPlan) withDefaults(t reflect.Type) OpAttrs {
+	var v reflect.Value
 	for _, f := range p.fields {
 		if f.Default.IsValid() {
-			v.Field(f.Index).Set(f.Default)
+			if !v.IsValid() {
+				v = reflect.New(t)
+			}
+			v.Elem().Field(f.Index).Set(f.Default)
 		}
 	}
+	if !v.IsValid() {
+		return nil
+	}
+	return v.Interface().(OpAttrs)
 }

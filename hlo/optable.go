@@ -1,9 +1,6 @@
 package hlo
 
-import (
-	"strconv"
-	"sync"
-)
+import "strconv"
 
 // OpInfo is one row of the op table: everything that is true of an opcode, on whatever floor it is asked.
 type OpInfo struct {
@@ -122,8 +119,8 @@ var (
 func init() {
 	opByName = make(map[string]Opcode, NumOpcodes)
 	for _, family := range [][]OpInfo{
-		elementwiseOps(), dataOps(), contractionOps(), reductionOps(), indexingOps(), linalgOps(), randomOps(),
-		controlOps(), asyncOps(), collectiveOps(), communicationOps(), customOps(),
+		elementwiseOps, dataOps, contractionOps, reductionOps, indexingOps, linalgOps, randomOps,
+		controlOps, asyncOps, collectiveOps, communicationOps, customOps,
 	} {
 		for _, row := range family {
 			if opTable[row.Op].Name != "" {
@@ -144,17 +141,14 @@ func atLeast(n int) Arity { return Arity{n, -1} }
 // oneCallee is the callee list of an op with a single computation.
 func oneCallee(name string) []CalleeRole { return []CalleeRole{{Name: name}} }
 
-// attrs returns a constructor of T with the defaults of its tags.
+// attrs makes a T with the defaults of its tags.
 func attrs[T any, P interface {
 	*T
 	OpAttrs
-}]() func() OpAttrs {
-	def := sync.OnceValue(func() (def T) {
-		attrPlanOf(P(&def)).setDefaults(P(&def))
-		return def
-	})
-	return func() OpAttrs {
-		v := def()
-		return P(&v)
+}]() OpAttrs {
+	v := P(new(T))
+	if def := attrPlanOf(v).defaults; def != nil {
+		*v = *def.(P)
 	}
+	return v
 }
