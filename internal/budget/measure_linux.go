@@ -1,17 +1,21 @@
 package budget
 
 import (
+	"bytes"
 	"math"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
 // Total is the number of bytes that this process may use: the size of the machine's memory, or the limit of its control group where that
-// is less, as in a container. It is 0 if it is not known.
-func Total() int64 {
+// is less, as in a container. It is 0 if it is not known. The system is asked once.
+func Total() int64 { return total() }
+
+var total = sync.OnceValue(func() int64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
 		return 0
@@ -21,17 +25,32 @@ func Total() int64 {
 		total = min(total, group)
 	}
 	return total
+})
+
+// page has room for a file of numbers, as the system writes it for who asks.
+type page [4096]byte
+
+// read returns the beginning of a file of the system, or nothing. Nobody waits for such a file: with the calls of package os, which prepare for that, asking takes more than
+// twice as long.
+func (p *page) read(path string) []byte {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	n, err := unix.Read(fd, p[:])
+	if err != nil {
+		return nil
+	}
+	return p[:n]
 }
 
 // groupLimit is the limit of the control group, or 0.
 func groupLimit() int64 {
+	var p page
 	for _, file := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} { // version 2, version 1
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
 		// A group without a limit says "max", or a number that no machine has.
-		if limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && limit > 0 {
+		if limit, err := strconv.ParseInt(string(bytes.TrimSpace(p.read(file))), 10, 64); err == nil && limit > 0 {
 			return limit
 		}
 	}
@@ -70,24 +89,21 @@ func AddressSpace() int64 {
 
 // pages are the bytes that the process has mapped and those in memory.
 func pages() (size, resident int64) {
-	text, err := os.ReadFile("/proc/self/statm")
-	fields := strings.Fields(string(text))
-	if err != nil || len(fields) < 2 {
+	var p page
+	fields := strings.Fields(string(p.read("/proc/self/statm")))
+	if len(fields) < 2 {
 		return 0, 0
 	}
 	a, _ := strconv.ParseInt(fields[0], 10, 64)
 	b, _ := strconv.ParseInt(fields[1], 10, 64)
-	page := int64(os.Getpagesize())
-	return a * page, b * page
+	size = int64(os.Getpagesize())
+	return a * size, b * size
 }
 
 // meminfo is a number of /proc/meminfo in bytes, or 0.
 func meminfo(key string) int64 {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
+	var p page
+	for line := range strings.Lines(string(p.read("/proc/meminfo"))) {
 		if value, ok := strings.CutPrefix(line, key); ok {
 			n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
 			return n << 10
