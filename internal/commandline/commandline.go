@@ -113,12 +113,10 @@ func (p *Program[E]) root(args []string) *cobra.Command {
 			common.field(field, all.Field(i))
 		}
 	}
-	named := named(args)
-	_, exists := fieldOf(all.Type(), named)
-	for i := range all.NumField() {
-		if field := all.Type().Field(i); isCommand(field) {
-			root.AddCommand(p.command(field, all.Field(i), !exists || spell(field) == named))
-		}
+	named, subcommands := named(args), subcommandsOf(all)
+	exists := slices.ContainsFunc(subcommands, func(s subcommand) bool { return s.name == named })
+	for _, s := range subcommands {
+		root.AddCommand(p.command(s, !exists || s.name == named))
 	}
 	if named == cobra.ShellCompRequestCmd || named == cobra.ShellCompNoDescRequestCmd {
 		completeValues(root)
@@ -141,13 +139,20 @@ func isCommand(field reflect.StructField) bool {
 	return ok
 }
 
-func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
-	for field := range t.Fields() {
-		if isCommand(field) && spell(field) == name {
-			return field, true
+// subcommand is a field that is one.
+type subcommand struct {
+	name, help string
+	v          reflect.Value
+}
+
+func subcommandsOf(all reflect.Value) (list []subcommand) {
+	for i := range all.NumField() {
+		if field := all.Type().Field(i); isCommand(field) {
+			tag := tagsOf(field)
+			list = append(list, subcommand{spell(field, tag), tag.Get("help"), all.Field(i)})
 		}
 	}
-	return reflect.StructField{}, false
+	return list
 }
 
 func unknownCommand(root *cobra.Command, name string) error {
@@ -161,14 +166,14 @@ func commandNames(c *cobra.Command) (names []string) {
 	return names
 }
 
-// command is the subcommand of a field, with its flags if they are wanted.
-func (p *Program[E]) command(field reflect.StructField, v reflect.Value, withFlags bool) *cobra.Command {
-	c := &cobra.Command{Use: spell(field), Short: field.Tag.Get("help")}
+// command is a subcommand, with its flags if they are wanted.
+func (p *Program[E]) command(s subcommand, withFlags bool) *cobra.Command {
+	c := &cobra.Command{Use: s.name, Short: s.help}
 	g := &grammar{flags: c.Flags(), vars: p.Vars}
 	g.flags.SortFlags = false
-	value := v.Addr().Interface()
+	value := s.v.Addr().Interface()
 	if withFlags {
-		g.fields(v)
+		g.fields(s.v)
 		c.Use += g.usage()
 		c.Long = c.Short
 		if h, ok := value.(helper); ok {

@@ -41,7 +41,7 @@ func (g *grammar) fields(v reflect.Value) {
 
 // field adds a field: a flag, an argument, or a struct of them.
 func (g *grammar) field(field reflect.StructField, v reflect.Value) {
-	tag := field.Tag
+	tag := tagsOf(field)
 	if _, ok := tag.Lookup("embed"); ok {
 		g.fields(v)
 		return
@@ -58,7 +58,7 @@ func (g *grammar) field(field reflect.StructField, v reflect.Value) {
 		if _, ok := tag.Lookup("passthrough"); ok { // flags behind the first argument are somebody else's
 			g.flags.SetInterspersed(false)
 		}
-		g.args = append(g.args, argument{spell(field), help, optional, v})
+		g.args = append(g.args, argument{spell(field, tag), help, optional, v})
 		return
 	}
 	value := newValue(v, tag)
@@ -68,7 +68,7 @@ func (g *grammar) field(field reflect.StructField, v reflect.Value) {
 		}
 		value.given = false
 	}
-	f := &pflag.Flag{Name: spell(field), Shorthand: tag.Get("short"), Usage: help, Value: value, DefValue: tag.Get("default"),
+	f := &pflag.Flag{Name: spell(field, tag), Shorthand: tag.Get("short"), Usage: help, Value: value, DefValue: tag.Get("default"),
 		NoOptDefVal: value.bare(), Annotations: map[string][]string{group: {tag.Get("group")}}}
 	g.flags.AddFlag(f)
 	if _, ok := tag.Lookup("required"); ok {
@@ -95,8 +95,8 @@ func (g *grammar) hidden(name string, v pflag.Value) {
 }
 
 // spell is the name of a field on the command line: its tag name, or LargeConstants as large-constants.
-func spell(field reflect.StructField) string {
-	if name := field.Tag.Get("name"); name != "" {
+func spell(field reflect.StructField, tag tags) string {
+	if name := tag.Get("name"); name != "" {
 		return name
 	}
 	var b strings.Builder

@@ -21,7 +21,7 @@ type value struct {
 	given       bool
 }
 
-func newValue(field reflect.Value, tag reflect.StructTag) *value {
+func newValue(field reflect.Value, tag tags) *value {
 	v := &value{field: field, whole: tag.Get("sep") == "none", placeholder: tag.Get("placeholder"), valueless: tag.Get("bare")}
 	if enum, ok := tag.Lookup("enum"); ok {
 		v.enum, v.enumHint = strings.Split(enum, ","), tag.Get("hint")
