@@ -7,4 +7,6 @@ const decodesRuns = false
 
 func decodeRuns(_ []float32, _ []uint16, _ []int, _, _ int) bool { return false }
 
-func decodeRest(k int, from []uint16, stride int, to []uint32, n, r int) { decodeLines(k, from, stride, to, n, r) }
+func decodeRest(k int, from []uint16, stride int, to []uint32, n, r int) {
+	decodeLines(k, from, stride, to, n, r)
+}
