@@ -2586,6 +2586,26 @@ func divideBf16Bf16Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsaf
 //go:noescape
 func divideF32F32Bf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 
+// eqBf16AVX512 sets d to a = b.
+//
+//go:noescape
+func eqBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// neBf16AVX512 sets d to a ≠ b.
+//
+//go:noescape
+func neBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// eqF16AVX512 sets d to a = b.
+//
+//go:noescape
+func eqF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
+// neF16AVX512 sets d to a ≠ b.
+//
+//go:noescape
+func neF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+
 // fill8AVX512 sets all of d to the element at a.
 //
 //go:noescape

@@ -53085,6 +53085,328 @@ done:
 	VZEROUPPER
 	RET
 
+// func eqBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·eqBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU16  (DX)(SI*2), Z0
+	VMOVDQU16  (BX)(SI*2), Z1
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z2
+	VPMINUW    all32_7f807f80<>+0(SB), Z2, Z3
+	VPXORD     Z3, Z2, Z2
+	VPXORD     Z1, Z0, Z3
+	VPORD      Z3, Z2, Z2
+	VPORD      Z1, Z0, Z0
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z0
+	VPMINUW    Z0, Z2, Z0
+	VPXORD     Z4, Z4, Z4
+	VPCMPW     $0x00, Z4, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, Y0
+	VMOVDQU    Y0, (CX)(SI*1)
+	VMOVDQU16  64(DX)(SI*2), Z0
+	VMOVDQU16  64(BX)(SI*2), Z1
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z2
+	VPMINUW    all32_7f807f80<>+0(SB), Z2, Z3
+	VPXORD     Z3, Z2, Z2
+	VPXORD     Z1, Z0, Z3
+	VPORD      Z3, Z2, Z2
+	VPORD      Z1, Z0, Z0
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z0
+	VPMINUW    Z0, Z2, Z0
+	VPXORD     Z5, Z5, Z5
+	VPCMPW     $0x00, Z5, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, Y0
+	VMOVDQU    Y0, 32(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPANDD      all32_7fff7fff<>+0(SB), Z0, Z2
+	VPMINUW     all32_7f807f80<>+0(SB), Z2, Z3
+	VPXORD      Z3, Z2, Z2
+	VPXORD      Z1, Z0, Z3
+	VPORD       Z3, Z2, Z2
+	VPORD       Z1, Z0, Z0
+	VPANDD      all32_7fff7fff<>+0(SB), Z0, Z0
+	VPMINUW     Z0, Z2, Z0
+	VPXORD      Z6, Z6, Z6
+	VPCMPW      $0x00, Z6, Z0, K2
+	VMOVDQU8.Z  all32_1010101<>+0(SB), K2, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func neBf16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·neBf16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU16  (DX)(SI*2), Z0
+	VMOVDQU16  (BX)(SI*2), Z1
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z2
+	VPMINUW    all32_7f807f80<>+0(SB), Z2, Z3
+	VPXORD     Z3, Z2, Z2
+	VPXORD     Z1, Z0, Z3
+	VPORD      Z3, Z2, Z2
+	VPORD      Z1, Z0, Z0
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z0
+	VPMINUW    Z0, Z2, Z0
+	VPXORD     Z4, Z4, Z4
+	VPCMPW     $0x04, Z4, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, Y0
+	VMOVDQU    Y0, (CX)(SI*1)
+	VMOVDQU16  64(DX)(SI*2), Z0
+	VMOVDQU16  64(BX)(SI*2), Z1
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z2
+	VPMINUW    all32_7f807f80<>+0(SB), Z2, Z3
+	VPXORD     Z3, Z2, Z2
+	VPXORD     Z1, Z0, Z3
+	VPORD      Z3, Z2, Z2
+	VPORD      Z1, Z0, Z0
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z0
+	VPMINUW    Z0, Z2, Z0
+	VPXORD     Z5, Z5, Z5
+	VPCMPW     $0x04, Z5, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, Y0
+	VMOVDQU    Y0, 32(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPANDD      all32_7fff7fff<>+0(SB), Z0, Z2
+	VPMINUW     all32_7f807f80<>+0(SB), Z2, Z3
+	VPXORD      Z3, Z2, Z2
+	VPXORD      Z1, Z0, Z3
+	VPORD       Z3, Z2, Z2
+	VPORD       Z1, Z0, Z0
+	VPANDD      all32_7fff7fff<>+0(SB), Z0, Z0
+	VPMINUW     Z0, Z2, Z0
+	VPXORD      Z6, Z6, Z6
+	VPCMPW      $0x04, Z6, Z0, K2
+	VMOVDQU8.Z  all32_1010101<>+0(SB), K2, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func eqF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·eqF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU16  (DX)(SI*2), Z0
+	VMOVDQU16  (BX)(SI*2), Z1
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z2
+	VPMINUW    all32_7c007c00<>+0(SB), Z2, Z3
+	VPXORD     Z3, Z2, Z2
+	VPXORD     Z1, Z0, Z3
+	VPORD      Z3, Z2, Z2
+	VPORD      Z1, Z0, Z0
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z0
+	VPMINUW    Z0, Z2, Z0
+	VPXORD     Z4, Z4, Z4
+	VPCMPW     $0x00, Z4, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, Y0
+	VMOVDQU    Y0, (CX)(SI*1)
+	VMOVDQU16  64(DX)(SI*2), Z0
+	VMOVDQU16  64(BX)(SI*2), Z1
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z2
+	VPMINUW    all32_7c007c00<>+0(SB), Z2, Z3
+	VPXORD     Z3, Z2, Z2
+	VPXORD     Z1, Z0, Z3
+	VPORD      Z3, Z2, Z2
+	VPORD      Z1, Z0, Z0
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z0
+	VPMINUW    Z0, Z2, Z0
+	VPXORD     Z5, Z5, Z5
+	VPCMPW     $0x00, Z5, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, Y0
+	VMOVDQU    Y0, 32(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPANDD      all32_7fff7fff<>+0(SB), Z0, Z2
+	VPMINUW     all32_7c007c00<>+0(SB), Z2, Z3
+	VPXORD      Z3, Z2, Z2
+	VPXORD      Z1, Z0, Z3
+	VPORD       Z3, Z2, Z2
+	VPORD       Z1, Z0, Z0
+	VPANDD      all32_7fff7fff<>+0(SB), Z0, Z0
+	VPMINUW     Z0, Z2, Z0
+	VPXORD      Z6, Z6, Z6
+	VPCMPW      $0x00, Z6, Z0, K2
+	VMOVDQU8.Z  all32_1010101<>+0(SB), K2, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_7c007c00<>+0(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+4(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+8(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+12(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+16(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+20(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+24(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+28(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+32(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+36(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+40(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+44(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+48(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+52(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+56(SB)/4, $0x7c007c00
+DATA all32_7c007c00<>+60(SB)/4, $0x7c007c00
+GLOBL all32_7c007c00<>(SB), RODATA|NOPTR, $64
+
+// func neF16AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·neF16AVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	XORQ SI, SI
+	CMPQ AX, $+64
+	JLT  rest
+
+many:
+	VMOVDQU16  (DX)(SI*2), Z0
+	VMOVDQU16  (BX)(SI*2), Z1
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z2
+	VPMINUW    all32_7c007c00<>+0(SB), Z2, Z3
+	VPXORD     Z3, Z2, Z2
+	VPXORD     Z1, Z0, Z3
+	VPORD      Z3, Z2, Z2
+	VPORD      Z1, Z0, Z0
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z0
+	VPMINUW    Z0, Z2, Z0
+	VPXORD     Z4, Z4, Z4
+	VPCMPW     $0x04, Z4, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, Y0
+	VMOVDQU    Y0, (CX)(SI*1)
+	VMOVDQU16  64(DX)(SI*2), Z0
+	VMOVDQU16  64(BX)(SI*2), Z1
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z2
+	VPMINUW    all32_7c007c00<>+0(SB), Z2, Z3
+	VPXORD     Z3, Z2, Z2
+	VPXORD     Z1, Z0, Z3
+	VPORD      Z3, Z2, Z2
+	VPORD      Z1, Z0, Z0
+	VPANDD     all32_7fff7fff<>+0(SB), Z0, Z0
+	VPMINUW    Z0, Z2, Z0
+	VPXORD     Z5, Z5, Z5
+	VPCMPW     $0x04, Z5, Z0, K1
+	VMOVDQU8.Z all32_1010101<>+0(SB), K1, Y0
+	VMOVDQU    Y0, 32(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	CMPQ       AX, $+64
+	JGE        many
+
+rest:
+	TESTQ       AX, AX
+	JLE         done
+	MOVQ        $+32, R8
+	CMPQ        AX, R8
+	CMOVQLT     AX, R8
+	MOVQ        $-1, DI
+	BZHIQ       R8, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPANDD      all32_7fff7fff<>+0(SB), Z0, Z2
+	VPMINUW     all32_7c007c00<>+0(SB), Z2, Z3
+	VPXORD      Z3, Z2, Z2
+	VPXORD      Z1, Z0, Z3
+	VPORD       Z3, Z2, Z2
+	VPORD       Z1, Z0, Z0
+	VPANDD      all32_7fff7fff<>+0(SB), Z0, Z0
+	VPMINUW     Z0, Z2, Z0
+	VPXORD      Z6, Z6, Z6
+	VPCMPW      $0x04, Z6, Z0, K2
+	VMOVDQU8.Z  all32_1010101<>+0(SB), K2, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	ADDQ        $+32, SI
+	SUBQ        $+32, AX
+	JMP         rest
+
+done:
+	VZEROUPPER
+	RET
+
 // func fill8AVX512(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX512BW, BMI2, CMOV
 TEXT ·fill8AVX512(SB), NOSPLIT, $0-40
@@ -98387,14 +98709,15 @@ many:
 	VMOVDQU      (DX)(SI*2), Y0
 	VMOVDQU      (BX)(SI*2), Y1
 	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
-	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
-	VPOR         Y1, Y0, Y3
-	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQW     Y4, Y3, Y3
+	VPMINUW      all32_7f807f80<>+0(SB), Y2, Y3
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y1, Y0, Y0
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y0
+	VPMINUW      Y0, Y2, Y0
+	VPXOR        Y1, Y1, Y1
 	VPCMPEQW     Y1, Y0, Y0
-	VPANDN       Y0, Y2, Y0
-	VPOR         Y3, Y0, Y0
 	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPUNPCKLQDQ  X1, X0, X0
@@ -98403,14 +98726,15 @@ many:
 	VMOVDQU      32(DX)(SI*2), Y0
 	VMOVDQU      32(BX)(SI*2), Y1
 	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
-	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
-	VPOR         Y1, Y0, Y3
-	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQW     Y4, Y3, Y3
+	VPMINUW      all32_7f807f80<>+0(SB), Y2, Y3
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y1, Y0, Y0
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y0
+	VPMINUW      Y0, Y2, Y0
+	VPXOR        Y1, Y1, Y1
 	VPCMPEQW     Y1, Y0, Y0
-	VPANDN       Y0, Y2, Y0
-	VPOR         Y3, Y0, Y0
 	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPUNPCKLQDQ  X1, X0, X0
@@ -98427,14 +98751,15 @@ rest:
 	VMOVDQU      (DX)(SI*2), Y0
 	VMOVDQU      (BX)(SI*2), Y1
 	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
-	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
-	VPOR         Y1, Y0, Y3
-	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQW     Y4, Y3, Y3
+	VPMINUW      all32_7f807f80<>+0(SB), Y2, Y3
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y1, Y0, Y0
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y0
+	VPMINUW      Y0, Y2, Y0
+	VPXOR        Y1, Y1, Y1
 	VPCMPEQW     Y1, Y0, Y0
-	VPANDN       Y0, Y2, Y0
-	VPOR         Y3, Y0, Y0
 	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPUNPCKLQDQ  X1, X0, X0
@@ -98463,14 +98788,15 @@ many:
 	VMOVDQU      (DX)(SI*2), Y0
 	VMOVDQU      (BX)(SI*2), Y1
 	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
-	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
-	VPOR         Y1, Y0, Y3
-	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQW     Y4, Y3, Y3
+	VPMINUW      all32_7f807f80<>+0(SB), Y2, Y3
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y1, Y0, Y0
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y0
+	VPMINUW      Y0, Y2, Y0
+	VPXOR        Y1, Y1, Y1
 	VPCMPEQW     Y1, Y0, Y0
-	VPANDN       Y0, Y2, Y0
-	VPOR         Y3, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
 	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
@@ -98480,14 +98806,15 @@ many:
 	VMOVDQU      32(DX)(SI*2), Y0
 	VMOVDQU      32(BX)(SI*2), Y1
 	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
-	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
-	VPOR         Y1, Y0, Y3
-	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQW     Y4, Y3, Y3
+	VPMINUW      all32_7f807f80<>+0(SB), Y2, Y3
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y1, Y0, Y0
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y0
+	VPMINUW      Y0, Y2, Y0
+	VPXOR        Y1, Y1, Y1
 	VPCMPEQW     Y1, Y0, Y0
-	VPANDN       Y0, Y2, Y0
-	VPOR         Y3, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
 	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
@@ -98505,14 +98832,15 @@ rest:
 	VMOVDQU      (DX)(SI*2), Y0
 	VMOVDQU      (BX)(SI*2), Y1
 	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
-	VPCMPGTW     all32_7f807f80<>+0(SB), Y2, Y2
-	VPOR         Y1, Y0, Y3
-	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQW     Y4, Y3, Y3
+	VPMINUW      all32_7f807f80<>+0(SB), Y2, Y3
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y1, Y0, Y0
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y0
+	VPMINUW      Y0, Y2, Y0
+	VPXOR        Y1, Y1, Y1
 	VPCMPEQW     Y1, Y0, Y0
-	VPANDN       Y0, Y2, Y0
-	VPOR         Y3, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
 	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
@@ -98542,14 +98870,15 @@ many:
 	VMOVDQU      (DX)(SI*2), Y0
 	VMOVDQU      (BX)(SI*2), Y1
 	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
-	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
-	VPOR         Y1, Y0, Y3
-	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQW     Y4, Y3, Y3
+	VPMINUW      all32_7c007c00<>+0(SB), Y2, Y3
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y1, Y0, Y0
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y0
+	VPMINUW      Y0, Y2, Y0
+	VPXOR        Y1, Y1, Y1
 	VPCMPEQW     Y1, Y0, Y0
-	VPANDN       Y0, Y2, Y0
-	VPOR         Y3, Y0, Y0
 	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPUNPCKLQDQ  X1, X0, X0
@@ -98558,14 +98887,15 @@ many:
 	VMOVDQU      32(DX)(SI*2), Y0
 	VMOVDQU      32(BX)(SI*2), Y1
 	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
-	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
-	VPOR         Y1, Y0, Y3
-	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQW     Y4, Y3, Y3
+	VPMINUW      all32_7c007c00<>+0(SB), Y2, Y3
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y1, Y0, Y0
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y0
+	VPMINUW      Y0, Y2, Y0
+	VPXOR        Y1, Y1, Y1
 	VPCMPEQW     Y1, Y0, Y0
-	VPANDN       Y0, Y2, Y0
-	VPOR         Y3, Y0, Y0
 	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPUNPCKLQDQ  X1, X0, X0
@@ -98582,14 +98912,15 @@ rest:
 	VMOVDQU      (DX)(SI*2), Y0
 	VMOVDQU      (BX)(SI*2), Y1
 	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
-	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
-	VPOR         Y1, Y0, Y3
-	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQW     Y4, Y3, Y3
+	VPMINUW      all32_7c007c00<>+0(SB), Y2, Y3
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y1, Y0, Y0
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y0
+	VPMINUW      Y0, Y2, Y0
+	VPXOR        Y1, Y1, Y1
 	VPCMPEQW     Y1, Y0, Y0
-	VPANDN       Y0, Y2, Y0
-	VPOR         Y3, Y0, Y0
 	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VPUNPCKLQDQ  X1, X0, X0
@@ -98602,24 +98933,6 @@ rest:
 done:
 	VZEROUPPER
 	RET
-
-DATA all32_7c007c00<>+0(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+4(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+8(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+12(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+16(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+20(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+24(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+28(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+32(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+36(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+40(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+44(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+48(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+52(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+56(SB)/4, $0x7c007c00
-DATA all32_7c007c00<>+60(SB)/4, $0x7c007c00
-GLOBL all32_7c007c00<>(SB), RODATA|NOPTR, $64
 
 // func neF16AVX2(n int, d unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, c unsafe.Pointer)
 // Requires: AVX, AVX2
@@ -98636,14 +98949,15 @@ many:
 	VMOVDQU      (DX)(SI*2), Y0
 	VMOVDQU      (BX)(SI*2), Y1
 	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
-	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
-	VPOR         Y1, Y0, Y3
-	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQW     Y4, Y3, Y3
+	VPMINUW      all32_7c007c00<>+0(SB), Y2, Y3
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y1, Y0, Y0
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y0
+	VPMINUW      Y0, Y2, Y0
+	VPXOR        Y1, Y1, Y1
 	VPCMPEQW     Y1, Y0, Y0
-	VPANDN       Y0, Y2, Y0
-	VPOR         Y3, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
 	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
@@ -98653,14 +98967,15 @@ many:
 	VMOVDQU      32(DX)(SI*2), Y0
 	VMOVDQU      32(BX)(SI*2), Y1
 	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
-	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
-	VPOR         Y1, Y0, Y3
-	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQW     Y4, Y3, Y3
+	VPMINUW      all32_7c007c00<>+0(SB), Y2, Y3
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y1, Y0, Y0
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y0
+	VPMINUW      Y0, Y2, Y0
+	VPXOR        Y1, Y1, Y1
 	VPCMPEQW     Y1, Y0, Y0
-	VPANDN       Y0, Y2, Y0
-	VPOR         Y3, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
 	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
@@ -98678,14 +98993,15 @@ rest:
 	VMOVDQU      (DX)(SI*2), Y0
 	VMOVDQU      (BX)(SI*2), Y1
 	VPAND        all32_7fff7fff<>+0(SB), Y0, Y2
-	VPCMPGTW     all32_7c007c00<>+0(SB), Y2, Y2
-	VPOR         Y1, Y0, Y3
-	VPAND        all32_7fff7fff<>+0(SB), Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPCMPEQW     Y4, Y3, Y3
+	VPMINUW      all32_7c007c00<>+0(SB), Y2, Y3
+	VPXOR        Y3, Y2, Y2
+	VPXOR        Y1, Y0, Y3
+	VPOR         Y3, Y2, Y2
+	VPOR         Y1, Y0, Y0
+	VPAND        all32_7fff7fff<>+0(SB), Y0, Y0
+	VPMINUW      Y0, Y2, Y0
+	VPXOR        Y1, Y1, Y1
 	VPCMPEQW     Y1, Y0, Y0
-	VPANDN       Y0, Y2, Y0
-	VPOR         Y3, Y0, Y0
 	VPXOR        all32_ffffffff<>+0(SB), Y0, Y0
 	VPSHUFB      table_00020406080a0c0e8080808080808080<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1

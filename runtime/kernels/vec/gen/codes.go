@@ -110,16 +110,19 @@ func (m *machine) leastWord(v vector) reg.GPVirtual {
 func equalities() (all []kernel) {
 	for _, typ := range []string{"bf16", "f16"} {
 		c := map[string]codes{"bf16": brainCodes, "f16": halfCodes}[typ]
-		equal := func(m *machine, x, y vector) vector {
+		// unequal is 0 where codes are the same, and none of NaN, or where both are those of zero.
+		unequal := func(m *machine, x, y vector) vector {
 			const magnitude = 1<<15 - 1
-			isNaN := m.integer3("CMPGT", m.bits("AND", x, m.pattern(magnitude)), m.pattern(uint64(c.infinity)))
-			areZero := m.integer3("CMPEQ", m.bits("AND", m.bits("OR", x, y), m.pattern(magnitude)), m.zero())
-			return m.bits("OR", m.bits("ANDN", isNaN, m.integer3("CMPEQ", x, y)), areZero)
+			of := m.bits("AND", x, m.pattern(magnitude))
+			beyond := m.bits("XOR", of, m.integer3("MINU", of, m.pattern(uint64(c.infinity))))
+			return m.integer3("MINU", m.bits("OR", beyond, m.bits("XOR", x, y)), m.bits("AND", m.bits("OR", x, y), m.pattern(magnitude)))
 		}
-		eq := comparison("eq."+typ, "sets d to a = b.", 2, equal)
-		ne := comparison("ne."+typ, "sets d to a ≠ b.", 2, func(m *machine, x, y vector) vector { return m.bits("XOR", equal(m, x, y), m.pattern(0xffff)) })
-		eq.halfOnly, ne.halfOnly = true, true
-		all = append(all, eq, ne)
+		for key, predicate := range pairs("eq", 0, "ne", 4) {
+			all = append(all, comparison(key+"."+typ, map[int]string{0: "sets d to a = b.", 4: "sets d to a ≠ b."}[predicate], 2,
+				func(m *machine, x, y vector) vector {
+					return m.compareIntegers(uint8(predicate), false, unequal(m, x, y), m.zero())
+				}))
+		}
 	}
 	return all
 }

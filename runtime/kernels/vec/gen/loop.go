@@ -21,7 +21,7 @@ type kernel struct {
 	lane     int // bytes: those of the widest element
 	unroll   int
 	wideOnly bool
-	halfOnly bool // 256 bits: with 512, another kernel has the key, or none
+	halfOnly bool // 256 bits: with 512, another kernel has the key
 	heavy    bool // so that all vectors may as well be masked, by code that is there once
 	body     func(m *machine, in []vector) vector
 	// before, if set, emits what comes before the loop, and returns the body.
