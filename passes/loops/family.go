@@ -4,7 +4,7 @@ import "github.com/gohalo/halo/hlo/pass"
 
 // Family is the part of the catalogue that is here.
 var Family = pass.Family{
-	Plain: []*pass.Pass{AccumulatorInputUnification, ModuleDCE, PipelineUnroller, ScheduleLinearizer, TransposeMotion, TripCountAnnotator},
+	Plain: []*pass.Pass{AccumulatorInputUnification, ModuleDCE, PipelineUnroller, ScheduleLinearizer, TransposeMotion, TripCountAnnotator, UnreadState},
 	Made: map[string]func(pass.Options) (*pass.Pass, error){
 		"while-loop-expensive-invariant-code-motion": NewExpensiveInvariantCodeMotion,
 		"while-loop-invariant-code-motion":           NewInvariantCodeMotion,

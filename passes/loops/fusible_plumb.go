@@ -5,7 +5,6 @@ import (
 
 	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/hlo/analysis"
-	"github.com/gohalo/halo/hlo/pass"
 	"github.com/gohalo/halo/passes/emit"
 )
 
@@ -35,21 +34,12 @@ func (s *fusing) plumb() {
 	if len(parts) == 0 {
 		return
 	}
-	operands := slices.Collect(init.OperandIDs())
 	shapes := make([]hlo.Shape, len(parts))
 	constants := make([]*hlo.Literal, len(parts))
 	for k, i := range parts {
 		shapes[k], constants[k] = init.OperandInstr(i).Shape(), init.OperandInstr(i).OperandInstr(0).Literal()
 	}
-	out, was, common := emit.Before(s.c, init), init.ID(), init.Common()
-	state := init.Shape()
-	for k, i := range parts {
-		operands[i] = out.OpOf(hlo.OpCustomCall, shapes[k], &hlo.CustomCallAttrs{Target: "AllocateBuffer", FeatureGroupCount: 1, BatchGroupCount: 1})
-	}
-	tuple := out.OpOf(hlo.OpTuple, state, nil, operands...)
-	emit.Retuple(s.c.Instr(tuple).SetCommon(common), state)
-	s.c.Instr(s.while).SetOperand(0, tuple)
-	pass.Release(s.c, was, nil)
+	tuple := beginAsStorage(s.c, s.while, parts)
 
 	begin := emit.Before(s.c, s.c.At(tuple)).Constant(emit.Number(hlo.PRED, 1))
 	n := emit.Loop{C: s.c, While: s.while, Body: s.body, Cond: s.cond}.Grow([]hlo.InstrID{begin}, func(at emit.At, _ []hlo.InstrID) []hlo.InstrID {

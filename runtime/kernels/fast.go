@@ -28,7 +28,7 @@ func init() {
 		hlo.OpConcatenate:          {concatenate},
 		hlo.OpConvolution:          {convolution},
 		hlo.OpCopy:                 {copyBytes, elementwise},
-		hlo.OpCustomCall:           {instrument, lapackCall, topKCall, csrDense},
+		hlo.OpCustomCall:           {instrument, noContents, lapackCall, topKCall, csrDense},
 		hlo.OpDot:                  {dotOfVectors, dotWithoutSums, dot},
 		hlo.OpDynamicSlice:         {dynamicSlice},
 		hlo.OpDynamicUpdateSlice:   {dynamicUpdateSlice},
