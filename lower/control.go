@@ -81,8 +81,11 @@ func (f *function) copy(v valueID, in hlo.Instruction) valueID {
 }
 
 // tripCount is the number of rounds of a loop, if it is known: then the condition need not be evaluated, unless it does more than that.
-// XLA's passes may have written it into the backend configuration, as {"known_trip_count":{"n":"17"}}.
+// What the loop itself says counts first. XLA's passes may have written it into the backend configuration, as {"known_trip_count":{"n":"17"}}.
 func (l *lowering) tripCount(in hlo.Instruction) int64 {
+	if loop, ok := analysis.FindLoop(l.m, in); ok && !l.hasEffects(in.Callee(1)) {
+		return loop.Trip
+	}
 	var config struct {
 		Known struct {
 			N string `json:"n"`
@@ -92,9 +95,6 @@ func (l *lowering) tripCount(in hlo.Instruction) int64 {
 		if n, err := strconv.ParseInt(config.Known.N, 10, 64); err == nil && n >= 0 {
 			return n
 		}
-	}
-	if loop, ok := analysis.FindLoop(l.m, in); ok && !l.hasEffects(in.Callee(1)) {
-		return loop.Trip
 	}
 	return runtime.UnknownTripCount
 }
