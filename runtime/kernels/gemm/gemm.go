@@ -99,6 +99,7 @@ func (g *Kernel[T]) ReadsBF16() bool { return g.runOnBF16 != nil }
 // BlockOnBF16 is BlockOnRows for a matrix b of bf16. panel has room for k*NR elements.
 func (g *Kernel[T]) BlockOnBF16(m, n, k int, a []T, b []uint16, ldb int, c []T, ldc int, add bool, tile, panel []T) {
 	panel = panel[:k*g.NR]
+	_ = b[(k-1)*ldb+n-1] // assembly reads so far
 	for j := 0; j < n; j += g.NR {
 		columns, rows := min(g.NR, n-j), 0
 		if m >= g.MR && columns == g.NR {
