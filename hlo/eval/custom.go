@@ -42,12 +42,12 @@ func sameArgument(c *Call) (*hlo.Literal, error) {
 }
 
 var customCalls = map[string]Kernel{
-	"TopK":           topKCall,
-	"AllocateBuffer": uninitialized,
-	"CreateBuffer":   uninitialized,
-	"GetRngSeed":     rngSeed,
-	"PadToStatic":    padToStatic,
-	"SliceToDynamic": sliceToDynamic,
+	"TopK":                   topKCall,
+	hlo.TargetAllocateBuffer: uninitialized,
+	"CreateBuffer":           uninitialized,
+	"GetRngSeed":             rngSeed,
+	"PadToStatic":            padToStatic,
+	"SliceToDynamic":         sliceToDynamic,
 
 	"DynamicReduceWindowSamePadding":     paddedByRule(sameWindows),
 	"DynamicSelectAndScatterSamePadding": paddedByRule(sameScatter),

@@ -22,7 +22,7 @@ const (
 	placement = "annotate_device_placement"
 	toHost    = "MoveToHost"
 	toDevice  = "MoveToDevice"
-	buffer    = "AllocateBuffer"
+	buffer    = hlo.TargetAllocateBuffer
 )
 
 // hostSpace is the memory space of the host in layouts, and hostThread the execution thread of what runs there.

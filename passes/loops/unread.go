@@ -117,7 +117,7 @@ func beginAsStorage(c hlo.CompEdit, while hlo.InstrID, parts []int) hlo.InstrID 
 	out, was, common, state := emit.Before(c, init), init.ID(), init.Common(), init.Shape()
 	operands := slices.Collect(init.OperandIDs())
 	for _, i := range parts {
-		operands[i] = out.OpOf(hlo.OpCustomCall, out.Shape(operands[i]), &hlo.CustomCallAttrs{Target: "AllocateBuffer", FeatureGroupCount: 1, BatchGroupCount: 1})
+		operands[i] = out.OpOf(hlo.OpCustomCall, out.Shape(operands[i]), &hlo.CustomCallAttrs{Target: hlo.TargetAllocateBuffer, FeatureGroupCount: 1, BatchGroupCount: 1})
 	}
 	tuple := out.OpOf(hlo.OpTuple, state, nil, operands...)
 	emit.Retuple(c.Instr(tuple).SetCommon(common), state)

@@ -44,17 +44,18 @@ ENTRY main {
   seven = f32[] constant(7)
   fill = f32[8,300] broadcast(seven), dimensions={}
   t = (s32[], f32[300], f32[8,300]) tuple(first, x, fill)
-  w = (s32[], f32[300], f32[8,300]) while(t), condition=condition, body=body
+  w = (s32[], f32[300], f32[8,300]) while(t), condition=condition, body=body, backend_config={"known_trip_count":{"n":"STATED"}}
   ROOT y = f32[8,300] get-tuple-element(w), index=2
 }
 `
 
-// TestUnfilled runs loops that write over what they begin with, and others that leave rows of it, into memory that has other contents.
+// TestUnfilled runs loops that write over what they begin with, and others that leave rows of it, into memory that has other contents. They state how many rounds they have, one of
+// them wrongly.
 func TestUnfilled(t *testing.T) {
 	x, err := arrays.Fill(arrays.Model, 1, 0, hlo.MakeShape(hlo.F32, 300).WithDefaultLayout())
 	require.NoError(t, err)
-	for _, c := range []struct{ first, rounds string }{{"0", "8"}, {"0", "7"}, {"1", "8"}, {"0", "0"}, {"0", "9"}} {
-		m, err := halo.LoadBytes("kept.hlo", []byte(strings.NewReplacer("ROUNDS", c.rounds, "FIRST", c.first).Replace(keptSteps)))
+	for _, c := range []struct{ first, rounds, stated string }{{"0", "8", "8"}, {"0", "7", "7"}, {"1", "8", "7"}, {"0", "0", "0"}, {"0", "9", "9"}, {"0", "8", "3"}} {
+		m, err := halo.LoadBytes("kept.hlo", []byte(strings.NewReplacer("ROUNDS", c.rounds, "FIRST", c.first, "STATED", c.stated).Replace(keptSteps)))
 		require.NoError(t, err)
 		e, err := halo.Compile(t.Context(), m, halo.Options{Engine: halo.Eval})
 		require.NoError(t, err)
@@ -70,7 +71,7 @@ func TestUnfilled(t *testing.T) {
 				require.NoError(t, err)
 				got, err := p.RunInto(t.Context(), []*hlo.Literal{given}, x)
 				require.NoError(t, err)
-				require.True(t, bytes.Equal(want[0].Bytes(), got[0].Bytes()), "rounds %s to %s, %d threads", c.first, c.rounds, threads)
+				require.True(t, bytes.Equal(want[0].Bytes(), got[0].Bytes()), "rounds %s to %s, said to be %s, %d threads", c.first, c.rounds, c.stated, threads)
 			}
 		}
 	}
