@@ -17,6 +17,9 @@ func convolution(s *site) (runtime.Bound, bool) {
 	}
 	switch t {
 	case hlo.F32:
+		if b, ok := winogradAs(s); ok {
+			return b, true
+		}
 		return convolutionAs[float32](s, t)
 	case hlo.F64:
 		return convolutionAs[float64](s, t)

@@ -143,6 +143,33 @@ func (g *Kernel[T]) ReadsRows() bool { return g.anywhere }
 // BlockInPlace is Block for rows that are not packed: element x of row r is a[rows[r]+ks[x]]. Rows of b are ldb apart, or packed if that is 0.
 // Besides tile, it needs room for MR numbers of rows.
 func (g *Kernel[T]) BlockInPlace(n int, a []T, rows, ks []int, b []T, ldb int, c []T, ldc int, add bool, tile []T, last []int) {
+	g.BlockInPlaceBySteps(max(1, len(ks)), n, a, NewRows(rows, ks), b, ldb, c, ldc, add, tile, last)
+}
+
+// Rows are rows of a matrix that is not packed: element x of row r is at rows[r]+ks[x]. How far they reach is known, which takes as long to find as some multiplications.
+type Rows struct {
+	rows, ks    []int
+	first, last int // of their elements
+}
+
+// NewRows are rows by their offsets; rows and ks stay as they are.
+func NewRows(rows, ks []int) Rows {
+	if len(rows) == 0 || len(ks) == 0 {
+		return Rows{}
+	}
+	return Rows{rows, ks, slices.Min(rows) + slices.Min(ks), slices.Max(rows) + slices.Max(ks)}
+}
+
+// Top is the first n rows. They are taken to reach as far as all.
+func (r Rows) Top(n int) Rows {
+	r.rows = r.rows[:n]
+	return r
+}
+
+// BlockInPlaceBySteps is BlockInPlace that adds up the products of so many of k at a time, and then these sums: the rounding errors of n numbers that are added one by one
+// grow like n, and those of n/step sums of step numbers like step + n/step.
+func (g *Kernel[T]) BlockInPlaceBySteps(step, n int, a []T, left Rows, b []T, ldb int, c []T, ldc int, add bool, tile []T, last []int) {
+	rows, ks := left.rows, left.ks
 	m, k := len(rows), len(ks)
 	inPanels := ldb == 0
 	lines := g.heads + k
@@ -153,37 +180,48 @@ func (g *Kernel[T]) BlockInPlace(n int, a []T, rows, ks []int, b []T, ldb int, c
 	if m == 0 || k == 0 || n < 1 || ldb < 0 || !inPanels && !g.anywhere || len(b) < need || len(c) < (m-1)*ldc+n || len(tile) < g.MR*g.NR || len(last) < g.MR {
 		panic("gemm: blocks are too short")
 	}
-	if first, last := slices.Min(rows)+slices.Min(ks), slices.Max(rows)+slices.Max(ks); first < 0 || last >= len(a) {
+	if step < k && g.heads > 0 {
+		panic("gemm: sums that begin with a number have one step")
+	}
+	if left.first < 0 || left.last >= len(a) {
 		panic("gemm: rows outside of the matrix")
 	}
-	whole := m / g.MR
 	last = last[:g.MR] // the rows of the last panel, filled up with one of them
 	for i := range last {
-		last[i] = rows[min(whole*g.MR+i, m-1)]
+		last[i] = rows[min(m/g.MR*g.MR+i, m-1)]
 	}
 	for j := 0; j < n; j += g.NR {
 		from, by, width := b[j:], ldb, min(g.NR, n-j)
 		if inPanels {
 			from, by = b[j*lines:], g.NR
 		}
-		switch {
-		case whole == 0:
-		case width == g.NR || g.anywhere:
-			g.inPlace(whole, a, rows, ks, from, by, c[j:], ldc, add, width)
-		default:
-			for i := 0; i < whole*g.MR; i += g.MR {
-				g.inPlace(1, a, rows[i:], ks, from, by, tile, g.NR, false, g.NR)
-				g.put(g.MR, width, c[i*ldc+j:], ldc, add, tile)
-			}
+		for x := 0; x < k; x += step {
+			g.columnsInPlace(width, a, rows, ks[x:min(x+step, k)], from[x*by:], by, c[j:], ldc, add || x > 0, tile, last)
 		}
-		if left := m - whole*g.MR; left > 0 {
-			filled := g.NR
-			if g.anywhere {
-				filled = width
-			}
-			g.inPlace(1, a, last, ks, from, by, tile, g.NR, false, filled)
-			g.put(left, width, c[whole*g.MR*ldc+j:], ldc, add, tile)
+	}
+}
+
+// columnsInPlace computes up to NR columns of a block, of which b begins with the first.
+func (g *Kernel[T]) columnsInPlace(width int, a []T, rows, ks []int, b []T, ldb int, c []T, ldc int, add bool, tile []T, last []int) {
+	m := len(rows)
+	whole := m / g.MR
+	switch {
+	case whole == 0:
+	case width == g.NR || g.anywhere:
+		g.inPlace(whole, a, rows, ks, b, ldb, c, ldc, add, width)
+	default:
+		for i := 0; i < whole*g.MR; i += g.MR {
+			g.inPlace(1, a, rows[i:], ks, b, ldb, tile, g.NR, false, g.NR)
+			g.put(g.MR, width, c[i*ldc:], ldc, add, tile)
 		}
+	}
+	if left := m - whole*g.MR; left > 0 {
+		filled := g.NR
+		if g.anywhere {
+			filled = width
+		}
+		g.inPlace(1, a, last, ks, b, ldb, tile, g.NR, false, filled)
+		g.put(left, width, c[whole*g.MR*ldc:], ldc, add, tile)
 	}
 }
 

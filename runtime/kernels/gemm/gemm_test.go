@@ -13,7 +13,7 @@ import (
 
 // multiply packs and multiplies a[m,k] with b[k,n]. Where the kernel can use b as it is, the product has to be the same.
 func multiply[T Number](g Kernel[T], m, n, k int, a, b []T) []T {
-	c, onRows, inPlace, anywhere := make([]T, m*n), make([]T, m*n), make([]T, m*n), make([]T, m*n)
+	c, onRows, inPlace, anywhere, bySteps := make([]T, m*n), make([]T, m*n), make([]T, m*n), make([]T, m*n), make([]T, m*n)
 	rows := func(n, by int) []int {
 		v := make([]int, n)
 		for i := range v {
@@ -34,6 +34,7 @@ func multiply[T Number](g Kernel[T], m, n, k int, a, b []T) []T {
 		}
 		if g.HasInPlace() {
 			g.BlockInPlace(n, a, left.Rows, left.Ks[k0:k1], pb, 0, inPlace, n, k0 > 0, tile, make([]int, g.MR))
+			g.BlockInPlaceBySteps(5, n, a, NewRows(left.Rows, left.Ks[k0:k1]), pb, 0, bySteps, n, k0 > 0, tile, make([]int, g.MR))
 		}
 		if g.ReadsRows() {
 			g.BlockInPlace(n, a, left.Rows, left.Ks[k0:k1], b[k0*n:k1*n], n, anywhere, n, k0 > 0, tile, make([]int, g.MR))
@@ -42,6 +43,9 @@ func multiply[T Number](g Kernel[T], m, n, k int, a, b []T) []T {
 	for i := range c {
 		if g.HasInPlace() && c[i] != inPlace[i] {
 			panic(fmt.Sprintf("element %d is %v from a packed matrix and %v from one in place", i, c[i], inPlace[i]))
+		}
+		if g.HasInPlace() && c[i] != bySteps[i] {
+			panic(fmt.Sprintf("element %d is %v in one step and %v in several", i, c[i], bySteps[i]))
 		}
 		if g.ReadsRows() && c[i] != anywhere[i] {
 			panic(fmt.Sprintf("element %d is %v from packed matrices and %v from two in place", i, c[i], anywhere[i]))
