@@ -20,6 +20,9 @@ func convolution(s *site) (runtime.Bound, bool) {
 		if b, ok := winogradAs(s); ok {
 			return b, true
 		}
+		if b, ok := winogradGradientAs(s); ok {
+			return b, true
+		}
 		return convolutionAs[float32](s, t)
 	case hlo.F64:
 		return convolutionAs[float64](s, t)

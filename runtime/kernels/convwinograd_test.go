@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,6 +23,14 @@ var winogradCases = []string{
 	"T[64,48,2,40] convolution(T[40,60,40,2], T[3,3,40,64]), window={size=3x3 pad=1_1x-4_-6}, dim_labels=f01b_01io->f0b1",
 }
 
+// gradientCases are gradients of weights, of the same kinds.
+var gradientCases = []string{
+	"T[3,3,32,32] convolution(T[4,28,28,32], T[4,28,28,32]), window={size=28x28 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf",
+	"T[3,3,72,136] convolution(T[2,21,23,72], T[2,19,21,136]), window={size=19x21}, dim_labels=f01b_i01o->01bf",
+	"T[40,72,3,3] convolution(T[3,40,27,31], T[3,72,27,31]), window={size=27x31 pad=1_1x1_1}, dim_labels=fb01_io01->bf01",
+	"T[64,3,3,40] convolution(T[20,1,60,40], T[21,60,1,64]), window={size=21x60 pad=1_2x3_-1}, dim_labels=0f1b_01io->f01b",
+}
+
 // winogradSite is a case, as f32, with both kernels. It skips the test where there is no other kernel than the direct one.
 func winogradSite(t *testing.T, text string) (s *site, fast, direct runtime.Bound) {
 	t.Helper()
@@ -30,6 +39,9 @@ func winogradSite(t *testing.T, text string) (s *site, fast, direct runtime.Boun
 	}
 	s = siteOf(t, replaceType(text, "f32"))
 	fast, ok := winogradAs(s)
+	if !ok {
+		fast, ok = winogradGradientAs(s)
+	}
 	require.True(t, ok, text)
 	direct, ok = convolutionAs[float32](s, hlo.F32)
 	require.True(t, ok, text)
@@ -37,7 +49,7 @@ func winogradSite(t *testing.T, text string) (s *site, fast, direct runtime.Boun
 }
 
 func TestWinograd(t *testing.T) {
-	for _, text := range winogradCases {
+	for _, text := range slices.Concat(winogradCases, gradientCases) {
 		winogradSite(t, text)
 		kernelCase{text: replaceType(text, "f32"), small: true}.check(t)
 	}
@@ -67,7 +79,7 @@ func result(t *testing.T, s *site, b runtime.Bound, args []*hlo.Literal) []float
 
 // TestWinogradErrors holds the errors to those of the direct convolution, whose sums have more numbers: in the mean of squares they are no larger.
 func TestWinogradErrors(t *testing.T) {
-	for _, text := range winogradCases {
+	for _, text := range slices.Concat(winogradCases, gradientCases) {
 		s, fast, direct := winogradSite(t, text)
 		args, data := randomArgs(t, s, 1)
 		wide := siteOf(t, replaceType(text, "f64"))
@@ -96,6 +108,27 @@ func TestWinogradErrors(t *testing.T) {
 	}
 }
 
+// TestWinogradGradientLeavesNumbers has them in a gradient, whose numbers are compared as a whole. A large gradient of the result is one in each weight.
+func TestWinogradGradientLeavesNumbers(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, c := range []struct {
+		operand int
+		value   float32
+		direct  bool
+	}{{0, 7, false}, {0, 1e6, true}, {0, -1e6, true}, {0, inf, true}, {0, nan, true}, {0, 2e38, true}, {1, 7, false}, {1, 1e6, false}, {1, inf, true}, {1, nan, true}, {1, 2e38, true}} {
+		for _, text := range gradientCases {
+			s, fast, direct := winogradSite(t, text)
+			args, data := randomArgs(t, s, 3)
+			data[c.operand][len(data[c.operand])/2+12345] = c.value
+			require.Equal(t, c.direct, sameBits(result(t, s, fast, args), result(t, s, direct, args)), "%s with %v in operand %d", text, c.value, c.operand)
+		}
+	}
+}
+
+func sameBits(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
+}
+
 // TestWinogradLeavesNumbers has numbers that combinations would lose, or spread: then the result is that of the direct convolution, bit by bit.
 func TestWinogradLeavesNumbers(t *testing.T) {
 	inf := float32(math.Inf(1))
@@ -116,11 +149,7 @@ func TestWinogradLeavesNumbers(t *testing.T) {
 			} else {
 				values[len(values)-1-i] = c.value
 			}
-			got, want := result(t, s, fast, args), result(t, s, direct, args)
-			equal := true
-			for k := range got {
-				equal = equal && math.Float32bits(got[k]) == math.Float32bits(want[k])
-			}
+			equal := sameBits(result(t, s, fast, args), result(t, s, direct, args))
 			require.Equal(t, c.direct, equal, "%s with %v in operand %d", text, c.value, c.operand)
 		}
 	}
@@ -136,8 +165,13 @@ func TestWinogradOnlyWhereItPays(t *testing.T) {
 		"T[1,56,56,64] convolution(T[1,56,56,64], T[3,3,64,64]), window={size=3x3 pad=2_2x2_2 rhs_dilate=2x2}, dim_labels=b01f_01io->b01f",
 		"T[1,56,56,64] convolution(T[1,56,56,128], T[3,3,64,64]), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=2",
 		"T[1,54,54,64] convolution(T[1,56,56,64], T[5,5,64,64]), window={size=5x5 pad=1_1x1_1}, dim_labels=b01f_01io->b01f",
+		"T[3,3,64,64] convolution(T[1,14,14,64], T[1,14,14,64]), window={size=14x14 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf",
+		"T[3,3,512,512] convolution(T[1,7,7,512], T[1,7,7,512]), window={size=7x7 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf",
+		"T[3,3,64,64] convolution(T[8,28,28,64], T[8,14,14,64]), window={size=14x14 pad=0_0x0_0 rhs_dilate=2x2}, dim_labels=f01b_i01o->01bf",
 	} {
-		_, ok := winogradAs(siteOf(t, replaceType(text, "f32")))
-		require.False(t, ok, text)
+		s := siteOf(t, replaceType(text, "f32"))
+		_, ok := winogradAs(s)
+		_, isGradient := winogradGradientAs(s)
+		require.False(t, ok || isGradient, text)
 	}
 }

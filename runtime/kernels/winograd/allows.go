@@ -1,5 +1,10 @@
 package winograd
 
+import (
+	"math"
+	"slices"
+)
+
 // Numbers allow the sixteen products where each window has an element of the magnitude of the largest one in its patch, or nearly so.
 //
 // An element of a patch's combinations is a sum of four of its elements, so at most 4·D if D is the largest of them; the magnitudes of a filter's combinations add up to at
@@ -44,3 +49,60 @@ func Allows(magnitudes [4][]uint32, rows, columns int) bool {
 
 // AllowsFilter reports whether the largest weight of a filter, given by its bits, does.
 func AllowsFilter(magnitude uint32) bool { return magnitude <= mostBits }
+
+// Errors are what the rounding errors of the gradient of filters are multiples of, by the largest magnitudes of all positions: those of the combinations, and those of a
+// direct computation, for each weight.
+type Errors struct {
+	combined float64
+	direct   [9]float64
+}
+
+// Add adds those of an image, or of rows of patches of one: x has the bits of magnitudes that patches see, and h those of the gradients of their results, for so many
+// rows and columns of patches.
+func (e *Errors) Add(x, h []uint32, rows, columns int) {
+	width := 2*columns + 2
+	for y := range 2 * rows {
+		line := h[y*2*columns:][:2*columns]
+		for tap := range e.direct {
+			e.direct[tap] += dot(x[(y+tap/3)*width+tap%3:], line)
+		}
+		if y%2 == 1 {
+			continue
+		}
+		next := h[(y+1)*2*columns:][:2*columns]
+		for j := 0; j < len(line); j += 2 {
+			var largest uint32
+			for i := range 4 {
+				row := x[(y+i)*width+j:][:4]
+				largest = max(largest, row[0], row[1], row[2], row[3])
+			}
+			e.combined += number(largest) * (number(line[j]) + number(line[j+1]) + number(next[j]) + number(next[j+1]))
+		}
+	}
+}
+
+// Join adds those of other images.
+func (e *Errors) Join(o *Errors) {
+	e.combined += o.combined
+	for tap, d := range o.direct {
+		e.direct[tap] += d
+	}
+}
+
+// Allow reports whether numbers allow the combinations.
+func (e *Errors) Allow() bool {
+	return e.combined <= slices.Min(e.direct[:])*(1<<farFrom) && e.combined < mostCombined
+}
+
+// mostCombined bounds sums of products of combinations, which are up to sixteen times as large.
+const mostCombined = 0x1p+120
+
+func number(bits uint32) float64 { return float64(math.Float32frombits(bits)) }
+
+func dot(x, y []uint32) (sum float64) {
+	x = x[:len(y)]
+	for i := range y {
+		sum += number(x[i]) * number(y[i])
+	}
+	return sum
+}

@@ -22,6 +22,18 @@ func filtersAVX512(count int, vectors int, src *float32, srcRow int, srcColumn i
 //go:noescape
 func sumsAVX512(count int, vectors int, src *float32, srcRow int, srcColumn int, srcNext int, dst *float32, dstRow int, dstColumn int, dstNext int)
 
+// gradientsAVX512 writes the combinations of gradients of two by two lines, count times, each line of so many vectors.
+// Distances are in bytes: of rows of lines, of lines in a row, and from the end of a grid's first line to the beginning of the next grid's.
+//
+//go:noescape
+func gradientsAVX512(count int, vectors int, src *float32, srcRow int, srcColumn int, srcNext int, dst *float32, dstRow int, dstColumn int, dstNext int)
+
+// weightsAVX512 writes three by three lines of the gradient of filters of sums of sixteen lines, count times, each line of so many vectors.
+// Distances are in bytes: of rows of lines, of lines in a row, and from the end of a grid's first line to the beginning of the next grid's.
+//
+//go:noescape
+func weightsAVX512(count int, vectors int, src *float32, srcRow int, srcColumn int, srcNext int, dst *float32, dstRow int, dstColumn int, dstNext int)
+
 // largestAVX512 writes the bits of the largest magnitude of each of count lines of so many vectors, which lie together.
 //
 //go:noescape
@@ -44,6 +56,18 @@ func filtersAVX2(count int, vectors int, src *float32, srcRow int, srcColumn int
 //
 //go:noescape
 func sumsAVX2(count int, vectors int, src *float32, srcRow int, srcColumn int, srcNext int, dst *float32, dstRow int, dstColumn int, dstNext int)
+
+// gradientsAVX2 writes the combinations of gradients of two by two lines, count times, each line of so many vectors.
+// Distances are in bytes: of rows of lines, of lines in a row, and from the end of a grid's first line to the beginning of the next grid's.
+//
+//go:noescape
+func gradientsAVX2(count int, vectors int, src *float32, srcRow int, srcColumn int, srcNext int, dst *float32, dstRow int, dstColumn int, dstNext int)
+
+// weightsAVX2 writes three by three lines of the gradient of filters of sums of sixteen lines, count times, each line of so many vectors.
+// Distances are in bytes: of rows of lines, of lines in a row, and from the end of a grid's first line to the beginning of the next grid's.
+//
+//go:noescape
+func weightsAVX2(count int, vectors int, src *float32, srcRow int, srcColumn int, srcNext int, dst *float32, dstRow int, dstColumn int, dstNext int)
 
 // largestAVX2 writes the bits of the largest magnitude of each of count lines of so many vectors, which lie together.
 //

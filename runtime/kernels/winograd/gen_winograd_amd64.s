@@ -303,6 +303,204 @@ vector:
 	VZEROUPPER
 	RET
 
+// func gradientsAVX512(count int, vectors int, src *float32, srcRow int, srcColumn int, srcNext int, dst *float32, dstRow int, dstColumn int, dstNext int)
+// Requires: AVX, AVX512F
+TEXT ·gradientsAVX512(SB), NOSPLIT, $0-80
+	MOVQ srcColumn+32(FP), AX
+	MOVQ srcRow+24(FP), CX
+	MOVQ src+16(FP), DX
+	LEAQ (DX)(CX*1), CX
+	MOVQ dstColumn+64(FP), BX
+	MOVQ dstRow+56(FP), SI
+	MOVQ dst+48(FP), DI
+	LEAQ (DI)(SI*1), R8
+	LEAQ (R8)(SI*1), R9
+	LEAQ (R9)(SI*1), SI
+	LEAQ (BX)(BX*2), R10
+
+grid:
+	MOVQ vectors+8(FP), R11
+
+vector:
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS (DX), Z1
+	VMOVUPS (CX), Z2
+	VMOVUPS Z1, (DI)
+	VADDPS  Z2, Z1, Z3
+	VMOVUPS Z3, (R8)
+	VSUBPS  Z2, Z1, Z1
+	VMOVUPS Z1, (R9)
+	VSUBPS  Z2, Z0, Z1
+	VMOVUPS Z1, (SI)
+	VMOVUPS (DX), Z1
+	VADDPS  (DX)(AX*1), Z1, Z1
+	VMOVUPS (CX), Z2
+	VADDPS  (CX)(AX*1), Z2, Z2
+	VMOVUPS Z1, (DI)(BX*1)
+	VADDPS  Z2, Z1, Z3
+	VMOVUPS Z3, (R8)(BX*1)
+	VSUBPS  Z2, Z1, Z1
+	VMOVUPS Z1, (R9)(BX*1)
+	VSUBPS  Z2, Z0, Z1
+	VMOVUPS Z1, (SI)(BX*1)
+	VMOVUPS (DX), Z1
+	VSUBPS  (DX)(AX*1), Z1, Z1
+	VMOVUPS (CX), Z2
+	VSUBPS  (CX)(AX*1), Z2, Z2
+	VMOVUPS Z1, (DI)(BX*2)
+	VADDPS  Z2, Z1, Z3
+	VMOVUPS Z3, (R8)(BX*2)
+	VSUBPS  Z2, Z1, Z1
+	VMOVUPS Z1, (R9)(BX*2)
+	VSUBPS  Z2, Z0, Z1
+	VMOVUPS Z1, (SI)(BX*2)
+	VSUBPS  (DX)(AX*1), Z0, Z1
+	VSUBPS  (CX)(AX*1), Z0, Z2
+	VMOVUPS Z1, (DI)(R10*1)
+	VADDPS  Z2, Z1, Z3
+	VMOVUPS Z3, (R8)(R10*1)
+	VSUBPS  Z2, Z1, Z1
+	VMOVUPS Z1, (R9)(R10*1)
+	VSUBPS  Z2, Z0, Z1
+	VMOVUPS Z1, (SI)(R10*1)
+	ADDQ    $+64, DX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DI
+	ADDQ    $+64, R8
+	ADDQ    $+64, R9
+	ADDQ    $+64, SI
+	DECQ    R11
+	JNZ     vector
+	MOVQ    srcNext+40(FP), R11
+	ADDQ    R11, DX
+	ADDQ    R11, CX
+	MOVQ    dstNext+72(FP), R11
+	ADDQ    R11, DI
+	ADDQ    R11, R8
+	ADDQ    R11, R9
+	ADDQ    R11, SI
+	DECQ    count+0(FP)
+	JNZ     grid
+	VZEROUPPER
+	RET
+
+// func weightsAVX512(count int, vectors int, src *float32, srcRow int, srcColumn int, srcNext int, dst *float32, dstRow int, dstColumn int, dstNext int)
+// Requires: AVX, AVX512F
+TEXT ·weightsAVX512(SB), NOSPLIT, $0-80
+	MOVQ srcColumn+32(FP), AX
+	MOVQ srcRow+24(FP), CX
+	MOVQ src+16(FP), DX
+	LEAQ (DX)(CX*1), BX
+	LEAQ (BX)(CX*1), SI
+	LEAQ (SI)(CX*1), CX
+	LEAQ (AX)(AX*2), DI
+	MOVQ dstColumn+64(FP), R8
+	MOVQ dstRow+56(FP), R9
+	MOVQ dst+48(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R9
+
+grid:
+	MOVQ vectors+8(FP), R12
+
+vector:
+	MOVL         $0x3f000000, R13
+	VMOVD        R13, X0
+	VBROADCASTSS X0, Z0
+	VMOVUPS      (BX), Z1
+	VADDPS       (SI), Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VADDPS       (DX), Z1, Z1
+	VMOVUPS      (BX)(AX*1), Z2
+	VADDPS       (SI)(AX*1), Z2, Z2
+	VMULPS       Z0, Z2, Z2
+	VADDPS       (DX)(AX*1), Z2, Z2
+	VMOVUPS      (BX)(AX*2), Z3
+	VADDPS       (SI)(AX*2), Z3, Z3
+	VMULPS       Z0, Z3, Z3
+	VADDPS       (DX)(AX*2), Z3, Z3
+	VMOVUPS      (BX)(DI*1), Z4
+	VADDPS       (SI)(DI*1), Z4, Z4
+	VMULPS       Z0, Z4, Z4
+	VADDPS       (DX)(DI*1), Z4, Z4
+	VADDPS       Z3, Z2, Z5
+	VMULPS       Z0, Z5, Z5
+	VADDPS       Z1, Z5, Z1
+	VMOVUPS      Z1, (R10)
+	VSUBPS       Z3, Z2, Z1
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (R10)(R8*1)
+	VADDPS       Z4, Z5, Z1
+	VMOVUPS      Z1, (R10)(R8*2)
+	VMOVUPS      (BX), Z1
+	VSUBPS       (SI), Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      (BX)(AX*1), Z2
+	VSUBPS       (SI)(AX*1), Z2, Z2
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      (BX)(AX*2), Z3
+	VSUBPS       (SI)(AX*2), Z3, Z3
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      (BX)(DI*1), Z4
+	VSUBPS       (SI)(DI*1), Z4, Z4
+	VMULPS       Z0, Z4, Z4
+	VADDPS       Z3, Z2, Z5
+	VMULPS       Z0, Z5, Z5
+	VADDPS       Z1, Z5, Z1
+	VMOVUPS      Z1, (R11)
+	VSUBPS       Z3, Z2, Z1
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (R11)(R8*1)
+	VADDPS       Z4, Z5, Z1
+	VMOVUPS      Z1, (R11)(R8*2)
+	VMOVUPS      (BX), Z1
+	VADDPS       (SI), Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VADDPS       (CX), Z1, Z1
+	VMOVUPS      (BX)(AX*1), Z2
+	VADDPS       (SI)(AX*1), Z2, Z2
+	VMULPS       Z0, Z2, Z2
+	VADDPS       (CX)(AX*1), Z2, Z2
+	VMOVUPS      (BX)(AX*2), Z3
+	VADDPS       (SI)(AX*2), Z3, Z3
+	VMULPS       Z0, Z3, Z3
+	VADDPS       (CX)(AX*2), Z3, Z3
+	VMOVUPS      (BX)(DI*1), Z4
+	VADDPS       (SI)(DI*1), Z4, Z4
+	VMULPS       Z0, Z4, Z4
+	VADDPS       (CX)(DI*1), Z4, Z4
+	VADDPS       Z3, Z2, Z5
+	VMULPS       Z0, Z5, Z5
+	VADDPS       Z1, Z5, Z1
+	VMOVUPS      Z1, (R9)
+	VSUBPS       Z3, Z2, Z1
+	VMULPS       Z0, Z1, Z0
+	VMOVUPS      Z0, (R9)(R8*1)
+	VADDPS       Z4, Z5, Z0
+	VMOVUPS      Z0, (R9)(R8*2)
+	ADDQ         $+64, DX
+	ADDQ         $+64, BX
+	ADDQ         $+64, SI
+	ADDQ         $+64, CX
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+	ADDQ         $+64, R9
+	DECQ         R12
+	JNZ          vector
+	MOVQ         srcNext+40(FP), R12
+	ADDQ         R12, DX
+	ADDQ         R12, BX
+	ADDQ         R12, SI
+	ADDQ         R12, CX
+	MOVQ         dstNext+72(FP), R12
+	ADDQ         R12, R10
+	ADDQ         R12, R11
+	ADDQ         R12, R9
+	DECQ         count+0(FP)
+	JNZ          grid
+	VZEROUPPER
+	RET
+
 // func largestAVX512(count int, vectors int, src *float32, dst *uint32)
 // Requires: AVX, AVX2, AVX512F
 TEXT ·largestAVX512(SB), NOSPLIT, $0-32
@@ -634,6 +832,204 @@ vector:
 	ADDQ    R11, R9
 	DECQ    count+0(FP)
 	JNZ     grid
+	VZEROUPPER
+	RET
+
+// func gradientsAVX2(count int, vectors int, src *float32, srcRow int, srcColumn int, srcNext int, dst *float32, dstRow int, dstColumn int, dstNext int)
+// Requires: AVX
+TEXT ·gradientsAVX2(SB), NOSPLIT, $0-80
+	MOVQ srcColumn+32(FP), AX
+	MOVQ srcRow+24(FP), CX
+	MOVQ src+16(FP), DX
+	LEAQ (DX)(CX*1), CX
+	MOVQ dstColumn+64(FP), BX
+	MOVQ dstRow+56(FP), SI
+	MOVQ dst+48(FP), DI
+	LEAQ (DI)(SI*1), R8
+	LEAQ (R8)(SI*1), R9
+	LEAQ (R9)(SI*1), SI
+	LEAQ (BX)(BX*2), R10
+
+grid:
+	MOVQ vectors+8(FP), R11
+
+vector:
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS (DX), Y1
+	VMOVUPS (CX), Y2
+	VMOVUPS Y1, (DI)
+	VADDPS  Y2, Y1, Y3
+	VMOVUPS Y3, (R8)
+	VSUBPS  Y2, Y1, Y1
+	VMOVUPS Y1, (R9)
+	VSUBPS  Y2, Y0, Y1
+	VMOVUPS Y1, (SI)
+	VMOVUPS (DX), Y1
+	VADDPS  (DX)(AX*1), Y1, Y1
+	VMOVUPS (CX), Y2
+	VADDPS  (CX)(AX*1), Y2, Y2
+	VMOVUPS Y1, (DI)(BX*1)
+	VADDPS  Y2, Y1, Y3
+	VMOVUPS Y3, (R8)(BX*1)
+	VSUBPS  Y2, Y1, Y1
+	VMOVUPS Y1, (R9)(BX*1)
+	VSUBPS  Y2, Y0, Y1
+	VMOVUPS Y1, (SI)(BX*1)
+	VMOVUPS (DX), Y1
+	VSUBPS  (DX)(AX*1), Y1, Y1
+	VMOVUPS (CX), Y2
+	VSUBPS  (CX)(AX*1), Y2, Y2
+	VMOVUPS Y1, (DI)(BX*2)
+	VADDPS  Y2, Y1, Y3
+	VMOVUPS Y3, (R8)(BX*2)
+	VSUBPS  Y2, Y1, Y1
+	VMOVUPS Y1, (R9)(BX*2)
+	VSUBPS  Y2, Y0, Y1
+	VMOVUPS Y1, (SI)(BX*2)
+	VSUBPS  (DX)(AX*1), Y0, Y1
+	VSUBPS  (CX)(AX*1), Y0, Y2
+	VMOVUPS Y1, (DI)(R10*1)
+	VADDPS  Y2, Y1, Y3
+	VMOVUPS Y3, (R8)(R10*1)
+	VSUBPS  Y2, Y1, Y1
+	VMOVUPS Y1, (R9)(R10*1)
+	VSUBPS  Y2, Y0, Y0
+	VMOVUPS Y0, (SI)(R10*1)
+	ADDQ    $+32, DX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DI
+	ADDQ    $+32, R8
+	ADDQ    $+32, R9
+	ADDQ    $+32, SI
+	DECQ    R11
+	JNZ     vector
+	MOVQ    srcNext+40(FP), R11
+	ADDQ    R11, DX
+	ADDQ    R11, CX
+	MOVQ    dstNext+72(FP), R11
+	ADDQ    R11, DI
+	ADDQ    R11, R8
+	ADDQ    R11, R9
+	ADDQ    R11, SI
+	DECQ    count+0(FP)
+	JNZ     grid
+	VZEROUPPER
+	RET
+
+// func weightsAVX2(count int, vectors int, src *float32, srcRow int, srcColumn int, srcNext int, dst *float32, dstRow int, dstColumn int, dstNext int)
+// Requires: AVX, AVX2
+TEXT ·weightsAVX2(SB), NOSPLIT, $0-80
+	MOVQ srcColumn+32(FP), AX
+	MOVQ srcRow+24(FP), CX
+	MOVQ src+16(FP), DX
+	LEAQ (DX)(CX*1), BX
+	LEAQ (BX)(CX*1), SI
+	LEAQ (SI)(CX*1), CX
+	LEAQ (AX)(AX*2), DI
+	MOVQ dstColumn+64(FP), R8
+	MOVQ dstRow+56(FP), R9
+	MOVQ dst+48(FP), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R9
+
+grid:
+	MOVQ vectors+8(FP), R12
+
+vector:
+	MOVL         $0x3f000000, R13
+	VMOVD        R13, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      (BX), Y1
+	VADDPS       (SI), Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VADDPS       (DX), Y1, Y1
+	VMOVUPS      (BX)(AX*1), Y2
+	VADDPS       (SI)(AX*1), Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VADDPS       (DX)(AX*1), Y2, Y2
+	VMOVUPS      (BX)(AX*2), Y3
+	VADDPS       (SI)(AX*2), Y3, Y3
+	VMULPS       Y0, Y3, Y3
+	VADDPS       (DX)(AX*2), Y3, Y3
+	VMOVUPS      (BX)(DI*1), Y4
+	VADDPS       (SI)(DI*1), Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       (DX)(DI*1), Y4, Y4
+	VADDPS       Y3, Y2, Y5
+	VMULPS       Y0, Y5, Y5
+	VADDPS       Y1, Y5, Y1
+	VMOVUPS      Y1, (R10)
+	VSUBPS       Y3, Y2, Y1
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      Y1, (R10)(R8*1)
+	VADDPS       Y4, Y5, Y1
+	VMOVUPS      Y1, (R10)(R8*2)
+	VMOVUPS      (BX), Y1
+	VSUBPS       (SI), Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      (BX)(AX*1), Y2
+	VSUBPS       (SI)(AX*1), Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      (BX)(AX*2), Y3
+	VSUBPS       (SI)(AX*2), Y3, Y3
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      (BX)(DI*1), Y4
+	VSUBPS       (SI)(DI*1), Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       Y3, Y2, Y5
+	VMULPS       Y0, Y5, Y5
+	VADDPS       Y1, Y5, Y1
+	VMOVUPS      Y1, (R11)
+	VSUBPS       Y3, Y2, Y1
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      Y1, (R11)(R8*1)
+	VADDPS       Y4, Y5, Y1
+	VMOVUPS      Y1, (R11)(R8*2)
+	VMOVUPS      (BX), Y1
+	VADDPS       (SI), Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VADDPS       (CX), Y1, Y1
+	VMOVUPS      (BX)(AX*1), Y2
+	VADDPS       (SI)(AX*1), Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VADDPS       (CX)(AX*1), Y2, Y2
+	VMOVUPS      (BX)(AX*2), Y3
+	VADDPS       (SI)(AX*2), Y3, Y3
+	VMULPS       Y0, Y3, Y3
+	VADDPS       (CX)(AX*2), Y3, Y3
+	VMOVUPS      (BX)(DI*1), Y4
+	VADDPS       (SI)(DI*1), Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       (CX)(DI*1), Y4, Y4
+	VADDPS       Y3, Y2, Y5
+	VMULPS       Y0, Y5, Y5
+	VADDPS       Y1, Y5, Y1
+	VMOVUPS      Y1, (R9)
+	VSUBPS       Y3, Y2, Y1
+	VMULPS       Y0, Y1, Y0
+	VMOVUPS      Y0, (R9)(R8*1)
+	VADDPS       Y4, Y5, Y0
+	VMOVUPS      Y0, (R9)(R8*2)
+	ADDQ         $+32, DX
+	ADDQ         $+32, BX
+	ADDQ         $+32, SI
+	ADDQ         $+32, CX
+	ADDQ         $+32, R10
+	ADDQ         $+32, R11
+	ADDQ         $+32, R9
+	DECQ         R12
+	JNZ          vector
+	MOVQ         srcNext+40(FP), R12
+	ADDQ         R12, DX
+	ADDQ         R12, BX
+	ADDQ         R12, SI
+	ADDQ         R12, CX
+	MOVQ         dstNext+72(FP), R12
+	ADDQ         R12, R10
+	ADDQ         R12, R11
+	ADDQ         R12, R9
+	DECQ         count+0(FP)
+	JNZ          grid
 	VZEROUPPER
 	RET
 

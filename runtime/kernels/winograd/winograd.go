@@ -5,6 +5,9 @@
 // d is a patch of four by four elements of the input, g a filter, ⊙ multiplies element by element. Input features are added up before Aᵀ and A are applied, so there are
 // sixteen products of matrices, and only those multiply. What is an element here is a line: as many of them as lie together in memory, of neighbouring features.
 //
+// The gradient of filters is made of the same products, as Σ y·g·d, the sum of which all three are derivatives, is Σ (AyAᵀ)·(GgGᵀ)·(BᵀdB): it is Gᵀ[Σ (AhAᵀ) ⊙ (BᵀdB)]G over all
+// patches d and the gradients h of their results.
+//
 // The rounding errors are those of a direct convolution with numbers as large as the largest of the patch, whichever of them an element of the result depends on: see
 // [Allows].
 //
@@ -48,6 +51,16 @@ func Filters(count, n int, dst []float32, to Lines, src []float32, from Lines) {
 // Sums writes two by two lines AᵀmA of the result for each of count sums m of products of combinations, of lines of n elements.
 func Sums(count, n int, dst []float32, to Lines, src []float32, from Lines) {
 	transform(sums, count, n, dst, to, result, src, from, combinations)
+}
+
+// Gradients writes the combinations AhAᵀ of count gradients h of two by two elements of a result, of lines of n elements.
+func Gradients(count, n int, dst []float32, to Lines, src []float32, from Lines) {
+	transform(gradients, count, n, dst, to, combinations, src, from, result)
+}
+
+// Weights writes three by three lines GᵀmG of the gradient of a filter for each of count sums m, over all patches, of the products of combinations of patches and gradients, of lines of n elements.
+func Weights(count, n int, dst []float32, to Lines, src []float32, from Lines) {
+	transform(weights, count, n, dst, to, filter, src, from, combinations)
 }
 
 // transform checks what assembly reads and writes before it does.

@@ -16,10 +16,12 @@ type loops[F any] struct{ wide, narrow F }
 type transforms = loops[func(count, vectors int, src *float32, srcRow, srcColumn, srcNext int, dst *float32, dstRow, dstColumn, dstNext int)]
 
 var (
-	patches = transforms{patchesAVX512, patchesAVX2}
-	filters = transforms{filtersAVX512, filtersAVX2}
-	sums    = transforms{sumsAVX512, sumsAVX2}
-	largest = loops[func(count, vectors int, src *float32, dst *uint32)]{largestAVX512, largestAVX2}
+	patches   = transforms{patchesAVX512, patchesAVX2}
+	filters   = transforms{filtersAVX512, filtersAVX2}
+	sums      = transforms{sumsAVX512, sumsAVX2}
+	gradients = transforms{gradientsAVX512, gradientsAVX2}
+	weights   = transforms{weightsAVX512, weightsAVX2}
+	largest   = loops[func(count, vectors int, src *float32, dst *uint32)]{largestAVX512, largestAVX2}
 )
 
 // of is the form for lines of n elements, and how many a vector has.

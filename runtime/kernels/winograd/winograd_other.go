@@ -10,8 +10,8 @@ type loops[F any] struct{}
 type transforms = loops[func(count, vectors int, src *float32, srcRow, srcColumn, srcNext int, dst *float32, dstRow, dstColumn, dstNext int)]
 
 var (
-	patches, filters, sums transforms
-	largest                loops[func(count, vectors int, src *float32, dst *uint32)]
+	patches, filters, sums, gradients, weights transforms
+	largest                                    loops[func(count, vectors int, src *float32, dst *uint32)]
 )
 
 func (loops[F]) of(int) (F, int) { panic("winograd: no vectors") }

@@ -17,6 +17,16 @@ var (
 	ofSums  = matrix{{1, 1, 1, 0}, {0, 1, -1, -1}}
 )
 
+func (m matrix) transposed() matrix {
+	t := make(matrix, len(m[0]))
+	for i := range t {
+		for j := range m {
+			t[i] = append(t[i], m[j][i])
+		}
+	}
+	return t
+}
+
 // apply is m·x·mᵀ.
 func (m matrix) apply(x [][]float64) [][]float64 {
 	r := make([][]float64, len(m))
@@ -49,7 +59,8 @@ func TestTransforms(t *testing.T) {
 			matrix   matrix
 			run      func(count, n int, dst []float32, to Lines, src []float32, from Lines)
 			from, to size
-		}{{ofPatch, Patches, patch, combinations}, {ofGroup, Filters, filter, combinations}, {ofSums, Sums, combinations, result}} {
+		}{{ofPatch, Patches, patch, combinations}, {ofGroup, Filters, filter, combinations}, {ofSums, Sums, combinations, result},
+			{ofSums.transposed(), Gradients, result, combinations}, {ofGroup.transposed(), Weights, combinations, filter}} {
 			for _, n := range []int{8, 16, 24, 64, 72} {
 				for _, count := range []int{1, 3} {
 					from := Lines{Row: 5 * (n + 3), Column: n + 3, Next: 2 * (n + 3)}
@@ -109,6 +120,36 @@ func TestIdentity(t *testing.T) {
 				want += d[((line/2+tap/3)*4+line%2+tap%3)*n+k] * g[tap*n+k]
 			}
 			require.Equal(t, want, y[i])
+		}
+	})
+}
+
+// TestGradient checks that the gradient of filters is one.
+func TestGradient(t *testing.T) {
+	onBoth(t, func() {
+		const n = 16
+		d, h := make([]float32, 16*n), make([]float32, 4*n)
+		for i := range d {
+			d[i] = float32(rand.IntN(9) - 4)
+		}
+		for i := range h {
+			h[i] = float32(rand.IntN(9) - 4)
+		}
+		v, u, w := make([]float32, 16*n), make([]float32, 16*n), make([]float32, 9*n)
+		four := Lines{Row: 4 * n, Column: n}
+		Patches(1, n, v, four, d, four)
+		Gradients(1, n, u, four, h, Lines{Row: 2 * n, Column: n})
+		for i := range v {
+			v[i] *= u[i]
+		}
+		Weights(1, n, w, Lines{Row: 3 * n, Column: n}, v, four)
+		for i := range w {
+			tap, k := i/n, i%n
+			var want float32
+			for line := range 4 {
+				want += d[((line/2+tap/3)*4+line%2+tap%3)*n+k] * h[line*n+k]
+			}
+			require.Equal(t, want, w[i])
 		}
 	})
 }

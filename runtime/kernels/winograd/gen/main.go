@@ -26,6 +26,8 @@ func generate() (asmgen.Files, error) {
 		g.transform("patches"+v.suffix, "the combinations of patches of four by four lines", patch, combinations, g.patch)
 		g.transform("filters"+v.suffix, "the combinations of filters of three by three lines", filter, combinations, g.filter)
 		g.transform("sums"+v.suffix, "two by two lines of the result of sums of sixteen lines", combinations, result, g.sums)
+		g.transform("gradients"+v.suffix, "the combinations of gradients of two by two lines", result, combinations, g.gradient)
+		g.transform("weights"+v.suffix, "three by three lines of the gradient of filters of sums of sixteen lines", combinations, filter, g.weights)
 		g.largest("largest" + v.suffix)
 	}
 	return asmgen.Compile(g.Context, "runtime/kernels/winograd", "winograd")
@@ -188,16 +190,7 @@ func (g generator) patch(src, dst lines) {
 //	1/2 -1/2  1/2
 //	0    0    1
 func (g generator) filter(src, dst lines) {
-	half := g.register()
-	word := g.GP32()
-	g.MOVL(operand.U32(0x3f000000), word)
-	g.VMOVD(word, half.AsX())
-	g.VBROADCASTSS(half.AsX(), half)
-	scaled := func(x reg.VecVirtual) reg.VecVirtual {
-		y := g.register()
-		g.VMULPS(half, x, y)
-		return y
-	}
+	scaled := g.halves()
 	for i := range 4 {
 		var t [3]reg.VecVirtual
 		for j := range t {
@@ -217,6 +210,68 @@ func (g generator) filter(src, dst lines) {
 		g.VMOVUPS(scaled(g.plus(outer, t[1])), dst.at(i, 1))
 		g.VMOVUPS(scaled(g.less(outer, t[1])), dst.at(i, 2))
 		g.VMOVUPS(t[2], dst.at(i, 3))
+	}
+}
+
+// halves loads a half, and returns what multiplies with it.
+func (g generator) halves() (scaled func(x reg.VecVirtual) reg.VecVirtual) {
+	half := g.register()
+	word := g.GP32()
+	g.MOVL(operand.U32(0x3f000000), word)
+	g.VMOVD(word, half.AsX())
+	g.VBROADCASTSS(half.AsX(), half)
+	return func(x reg.VecVirtual) reg.VecVirtual {
+		y := g.register()
+		g.VMULPS(half, x, y)
+		return y
+	}
+}
+
+// gradient writes AhAᵀ of a gradient h. What is to be negative is so by a subtraction from 0.
+func (g generator) gradient(src, dst lines) {
+	zero := g.register()
+	g.VXORPS(zero.AsY(), zero.AsY(), zero.AsY())
+	for j := range 4 {
+		var t [2]reg.VecVirtual
+		for i := range t {
+			switch j {
+			case 0:
+				t[i] = g.load(src.at(i, 0))
+			case 1:
+				t[i] = g.plus(g.load(src.at(i, 0)), src.at(i, 1))
+			case 2:
+				t[i] = g.less(g.load(src.at(i, 0)), src.at(i, 1))
+			case 3:
+				t[i] = g.less(zero, src.at(i, 1))
+			}
+		}
+		g.VMOVUPS(t[0], dst.at(0, j))
+		g.VMOVUPS(g.plus(t[0], t[1]), dst.at(1, j))
+		g.VMOVUPS(g.less(t[0], t[1]), dst.at(2, j))
+		g.VMOVUPS(g.less(zero, t[1]), dst.at(3, j))
+	}
+}
+
+// weights writes GᵀmG of sums m.
+func (g generator) weights(src, dst lines) {
+	scaled := g.halves()
+	for i := range 3 {
+		var t [4]reg.VecVirtual
+		for j := range t {
+			first, second := g.load(src.at(1, j)), src.at(2, j)
+			switch i {
+			case 0:
+				t[j] = g.plus(scaled(g.plus(first, second)), src.at(0, j))
+			case 1:
+				t[j] = scaled(g.less(first, second))
+			case 2:
+				t[j] = g.plus(scaled(g.plus(first, second)), src.at(3, j))
+			}
+		}
+		both := scaled(g.plus(t[1], t[2]))
+		g.VMOVUPS(g.plus(both, t[0]), dst.at(i, 0))
+		g.VMOVUPS(scaled(g.less(t[1], t[2])), dst.at(i, 1))
+		g.VMOVUPS(g.plus(both, t[3]), dst.at(i, 2))
 	}
 }
 
