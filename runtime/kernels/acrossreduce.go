@@ -10,8 +10,8 @@ import (
 	"github.com/gohalo/halo/runtime/kernels/tile"
 )
 
-// acrossReduction folds the last axis of what a program computes, of which every input depends on that axis or on the one before, or on both where neighbours
-// along the latter are neighbours in memory. So the axes change places: neighbours of the result are computed together, and nothing is folded within a vector.
+// acrossReduction folds one axis of what a program computes, of which neighbours along the last axis that is kept are neighbours in memory, or the same element. Where the
+// folded axis is the last one, the two change places: neighbours of the result are computed together, and nothing is folded within a vector.
 type acrossReduction[T realNumber] struct {
 	fold           *fold[T]
 	program        *tile.Program
@@ -51,7 +51,7 @@ func fusedAcross(s *site) (runtime.Bound, bool) {
 	return runtime.Bound{}, false
 }
 
-// acrossAxes are the axes of the operand of a reduction with the last one but for those of one element, which alone is folded, in front of the last that is kept.
+// acrossAxes are the axes of the operand of a reduction with the one that alone is folded, but for those of one element, in front of the last that is kept.
 func acrossAxes(in hlo.Instruction) (axes []int, ok bool) {
 	s, reduced, kept := in.OperandInstr(0).Shape(), -1, -1
 	list := hlo.AttrsOf[hlo.DimensionsAttrs](in).Dimensions
@@ -63,8 +63,6 @@ func acrossAxes(in hlo.Instruction) (axes []int, ok bool) {
 			return nil, false
 		case isReduced:
 			reduced = axis
-		case s.Dim(axis) != 1 && reduced >= 0:
-			return nil, false
 		case s.Dim(axis) != 1:
 			kept = axis
 		}
@@ -88,7 +86,11 @@ func acrossAs[T realNumber](s *site, op hlo.Opcode, fold *fold[T]) (runtime.Boun
 	operand := s.in.OperandInstr(0)
 	rank, t := operand.Shape().Rank(), operand.Shape().Type()
 	rows, columns := int(operand.Shape().Dim(axes[rank-2])), int(operand.Shape().Dim(axes[rank-1]))
-	if columns < tile.LeastAcross || operand.Shape().NumElements() == 0 {
+	least, inFront := tile.LeastAcross, axes[rank-2] < axes[rank-1]
+	if inFront {
+		least /= t.ByteSize() // one chain each
+	}
+	if columns < least || operand.Shape().NumElements() == 0 || inFront && operand.Shape().NumElements() <= tile.MostInCalls {
 		return runtime.Bound{}, false
 	}
 	dims := make([]int64, rank)
@@ -118,10 +120,13 @@ func acrossAs[T realNumber](s *site, op hlo.Opcode, fold *fold[T]) (runtime.Boun
 	for r.block > tile.LeastAcross && columns < 4*r.block {
 		r.block /= 2
 	}
+	tasks := int(s.in.Shape().NumElements()) / columns * r.blocks()
+	if inFront && dividesUnits(tasks, rows*columns) {
+		return runtime.Bound{}, false // rows that lie one behind the other may be parts
+	}
 	r.visits.New = func() any { return new(acrossVisit[T]) }
 	loop := newParallelLoop(r.run)
-	tasks := int(s.in.Shape().NumElements()) / columns * r.blocks()
-	grain := 1 + reduceGrain/(1+rows*r.block*r.program.Weight())
+	grain := 1 + reduceGrain/(1+rows*min(columns, r.block)*r.program.Weight())
 	return runtime.Bound{Run: func(f *runtime.TensorFrame) error {
 		e.before(f)
 		loop.run(f, tasks, grain)

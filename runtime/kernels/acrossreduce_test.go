@@ -42,3 +42,36 @@ func TestAcrossReductions(t *testing.T) {
 		restore()
 	}
 }
+
+// TestAcrossRowsInFront folds rows that lie one behind the other, in one unit and in several, where columns are no whole number of chains.
+func TestAcrossRowsInFront(t *testing.T) {
+	const rows = "T[%[1]s] fusion(T[%[2]s], T[%[3]s], T[]), kind=kInput, calls={ x = T[%[2]s] parameter(0) y = T[%[3]s] parameter(1) i = T[] parameter(2) " +
+		"b = T[%[2]s] broadcast(y), dimensions={%[4]s} v = T[%[2]s] multiply(x, b) ROOT r = T[%[1]s] reduce(v, i), dimensions={%[5]d}, to_apply=%[6]s }"
+	for _, level := range levels() {
+		restore := vec.Use(level)
+		for typ, folds := range map[string][]string{"f32": {"add", "maximum"}, "f64": {"add", "minimum"}, "s32": {"add"}} {
+			for _, fold := range folds {
+				for _, c := range []struct {
+					out, in, each, along string
+					axis                 int
+					serves               bool
+				}{
+					{"64", "64,64", "64", "0", 0, true},
+					{"70", "600,70", "600", "0", 0, true},
+					{"70", "600,70", "70", "1", 0, true},
+					{"1100", "20,1100", "20", "0", 0, true},
+					{"3,100", "3,30,100", "3,30", "0,1", 1, true},
+					{"12,300", "12,300,300", "300", "1", 1, true},
+					{"64", "2000,64", "64", "1", 0, false}, // its rows are divided
+					{"20", "600,20", "600", "0", 0, false},
+				} {
+					text := replaceType(fmt.Sprintf(rows, c.out, c.in, c.each, c.along, c.axis, reducer(fold)), typ)
+					kernelCase{text: text, tol: 1e-4}.check(t)
+					_, ok := fusedAcross(siteOf(t, text))
+					require.Equal(t, c.serves, ok, text)
+				}
+			}
+		}
+		restore()
+	}
+}

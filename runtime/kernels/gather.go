@@ -68,6 +68,15 @@ func gatherWindows(w *windows, b *box, to *offsetTable, width int) runtime.Bound
 	switch across := len(b.dims) > 0 && b.outer() > 1 && line > 0 && to.together(line/width); {
 	case across && b.outer() >= leastGatherRows && w.count <= mostWindowsOfRow:
 		return gatherRowsOf(w, b, line)
+	case len(b.dims) == 0 && b.run > width:
+		move = func(f *runtime.TensorFrame, lo, hi int) {
+			src, dst, to := f.In(0).Data, f.Out(0).Data, to.list()
+			w.eachBlock(f.In(1).Data, lo, hi, false, func(first int, at []int) {
+				for i, o := range at {
+					copy(dst[to[first+i]*width:][:b.run], src[o*width:])
+				}
+			})
+		}
 	case len(b.dims) > 0 && !across || b.run > width:
 		move = func(f *runtime.TensorFrame, lo, hi int) {
 			src, dst, to := f.In(0).Data, f.Out(0).Data, to.list()

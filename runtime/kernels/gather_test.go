@@ -38,6 +38,10 @@ func TestGatherAndScatter(t *testing.T) {
 			"T[300,2] gather(T[9,8,2], s32[300,2]), offset_dims={1}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1,2}",
 			"T[300,2] gather(T[9,8,3], s32[300,2]), offset_dims={1}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1,2}",
 			"T[60,3,300] gather(T[60,40,3], s32[300]), offset_dims={0,1}, collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, slice_sizes={60,1,3}",
+			"T[300,64] gather(T[9,8,64], s32[300,2]), offset_dims={1}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1,64}",
+			"T[300,32] gather(T[9,8,32], s64[300,2]), offset_dims={1}, collapsed_slice_dims={0,1}, start_index_map={1,0}, index_vector_dim=1, slice_sizes={1,1,32}",
+			"T[300,16] gather(T[9,8,16], u32[300,2]), offset_dims={1}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1,16}",
+			"T[300,70] gather(T[9,8,7,80], s32[300,4]), offset_dims={1}, collapsed_slice_dims={0,1,2}, start_index_map={0,1,2,3}, index_vector_dim=1, slice_sizes={1,1,1,70}",
 			"T[1] gather(T[9,8], s32[1,2]), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1}",
 		} {
 			kernelCase{text: replaceType(c, typ)}.check(t)
@@ -48,6 +52,10 @@ func TestGatherAndScatter(t *testing.T) {
 			"T[10] scatter(T[10], s32[7], T[7]), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
 			"T[10,6] scatter(T[10,6], s32[3,2], T[3,2,3]), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1",
 			"T[30,40] scatter(T[30,40], s16[700,2], T[700]), update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={1,0}, index_vector_dim=1",
+			"T[30,40] scatter(T[30,40], s32[700,2], T[700]), update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={1,0}, index_vector_dim=1",
+			"T[7,8,9,3] scatter(T[7,8,9,3], s32[700,3], T[700,3]), update_window_dims={1}, inserted_window_dims={0,1,2}, scatter_dims_to_operand_dims={0,1,2}, index_vector_dim=1",
+			"T[3,4,5,6] scatter(T[3,4,5,6], s32[700,4], T[700]), update_window_dims={}, inserted_window_dims={0,1,2,3}, scatter_dims_to_operand_dims={0,1,2,3}, index_vector_dim=1",
+			"T[3,4,5,6] scatter(T[3,4,5,6], u64[700,4], T[700]), update_window_dims={}, inserted_window_dims={0,1,2,3}, scatter_dims_to_operand_dims={0,1,2,3}, index_vector_dim=1",
 			"T[10,3] scatter(T[10,3], s32[500], T[500,3]), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
 			"T[10,2600] scatter(T[10,2600], s32[50], T[50,2600]), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
 			"T[10,20] scatter(T[10,20], s32[500], T[500,20]), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",

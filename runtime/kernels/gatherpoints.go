@@ -104,6 +104,10 @@ func pointsBy[I lineIndex](p *points, line int) func(f *runtime.TensorFrame, lo,
 		return pointLoop[I, [4]uint64](p)
 	case 64:
 		return pointLoop[I, [8]uint64](p)
+	case 128:
+		return pointLoop[I, [16]uint64](p)
+	case 256:
+		return pointLoop[I, [32]uint64](p)
 	}
 	return nil
 }
@@ -172,16 +176,16 @@ func copyPoints[T any](dst, src []T, at []int) {
 // addPlaces adds what indices, so far apart, say of an axis to offsets. Inlined it would keep its counters in memory.
 //
 //go:noinline
-func addPlaces[I lineIndex](at []int, indices []I, apart int, x pointAxis) {
+func addPlaces[I integerNumber](at []int, indices []I, apart int, x pointAxis) {
 	if apart == 1 {
 		for i, v := range indices[:len(at)] {
-			at[i] += x.place(int64(v))
+			at[i] += x.place(asIndex(v))
 		}
 		return
 	}
 	from := 0
 	for i := range at {
-		at[i] += x.place(int64(indices[from]))
+		at[i] += x.place(asIndex(indices[from]))
 		from += apart
 	}
 }

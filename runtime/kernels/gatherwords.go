@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"bytes"
 	"math"
 	"sync"
 	"unsafe"
@@ -81,6 +82,14 @@ func pairsOf(at []int32) [][2]int32 {
 	return unsafe.Slice((*[2]int32)(unsafe.Pointer(unsafe.SliceData(at))), len(at)/2)
 }
 
+func triplesOf(at []int32) [][3]int32 {
+	return unsafe.Slice((*[3]int32)(unsafe.Pointer(unsafe.SliceData(at))), len(at)/3)
+}
+
+func quadsOf(at []int32) [][4]int32 {
+	return unsafe.Slice((*[4]int32)(unsafe.Pointer(unsafe.SliceData(at))), len(at)/4)
+}
+
 func words32(p unsafe.Pointer, n int) []int32 { return unsafe.Slice((*int32)(p), n) }
 
 // wordRun is pointRun for such index vectors.
@@ -106,6 +115,43 @@ func wordRun[T any](p *points, dst, src []T, indices []int32) {
 		}
 	}
 	wordBuffers.Put(buffer)
+}
+
+// offsets sets at to the offsets of the windows, up to a block of them, that the index vectors say: moved inside of the array, or, if checked is set, it reports false where
+// one is not.
+func (w *pointWords) offsets(at []int, indices []int32, checked bool) (inside bool) {
+	n := len(w.zeros) / block * len(at)
+	buffer := wordBuffers.Get().(*[mostWordAxes * block]int32)
+	parts, v := buffer[:n], indices[:n]
+	w.clamp(n, unsafe.Pointer(&parts[0]), unsafe.Pointer(&w.zeros[0]), unsafe.Pointer(&v[0]), unsafe.Pointer(&w.highest[0]))
+	if inside = !checked || bytes.Equal(bytesOf(parts), bytesOf(v)); inside {
+		w.scale(n, unsafe.Pointer(&parts[0]), unsafe.Pointer(&parts[0]), unsafe.Pointer(&w.strides[0]), nil)
+		sumWords(at, parts)
+	}
+	wordBuffers.Put(buffer)
+	return inside
+}
+
+// sumWords adds up as many parts for each offset.
+func sumWords(at []int, parts []int32) {
+	switch len(parts) / len(at) {
+	case 1:
+		for i, o := range parts[:len(at)] {
+			at[i] = int(o)
+		}
+	case 2:
+		for i, o := range pairsOf(parts)[:len(at)] {
+			at[i] = int(o[0]) + int(o[1])
+		}
+	case 3:
+		for i, o := range triplesOf(parts)[:len(at)] {
+			at[i] = int(o[0]) + int(o[1]) + int(o[2])
+		}
+	default:
+		for i, o := range quadsOf(parts)[:len(at)] {
+			at[i] = int(o[0]) + int(o[1]) + int(o[2]) + int(o[3])
+		}
+	}
 }
 
 var wordBuffers = sync.Pool{New: func() any { return new([mostWordAxes * block]int32) }}
@@ -137,7 +183,7 @@ func copyPairs[T any](dst, src []T, at []int32, each int) {
 //go:noinline
 func copyTriples[T any](dst, src []T, at []int32, each int) {
 	from := 0
-	for i, o := range unsafe.Slice((*[3]int32)(unsafe.Pointer(unsafe.SliceData(at))), len(at)/3)[:len(dst)] {
+	for i, o := range triplesOf(at)[:len(dst)] {
 		dst[i] = src[from+int(o[0])+int(o[1])+int(o[2])]
 		from += each
 	}
@@ -146,7 +192,7 @@ func copyTriples[T any](dst, src []T, at []int32, each int) {
 //go:noinline
 func copyQuads[T any](dst, src []T, at []int32, each int) {
 	from := 0
-	for i, o := range unsafe.Slice((*[4]int32)(unsafe.Pointer(unsafe.SliceData(at))), len(at)/4)[:len(dst)] {
+	for i, o := range quadsOf(at)[:len(dst)] {
 		dst[i] = src[from+int(o[0])+int(o[1])+int(o[2])+int(o[3])]
 		from += each
 	}

@@ -149,17 +149,25 @@ func (r *reduceLayout) divide() {
 		r.blocks = (r.run-1)/r.block + 1
 	}
 	r.split = len(r.strips)
-	const enough, piece = 8, 1 << 15
-	if r.units*r.blocks >= enough || len(r.strips)*r.run < 2*piece {
+	if !dividesUnits(r.units*r.blocks, len(r.strips)*r.run) {
 		return
 	}
 	if r.inner && len(r.strips) == 1 {
-		r.split = piece
-		r.parts = (r.run-1)/piece + 1
+		r.split = pieceOfUnit
+		r.parts = (r.run-1)/pieceOfUnit + 1
 		return
 	}
-	r.split = max(1, piece/min(r.run, reduceColumns))
+	r.split = max(1, pieceOfUnit/min(r.run, reduceColumns))
 	r.parts = (len(r.strips)-1)/r.split + 1
+}
+
+// pieceOfUnit is the elements of a part.
+const pieceOfUnit = 1 << 15
+
+// dividesUnits reports whether units of so many elements are divided into parts: their tasks would be few, and long.
+func dividesUnits(tasks, elements int) bool {
+	const enough = 8
+	return tasks < enough && elements >= 2*pieceOfUnit
 }
 
 // offset is where unit u begins in the operand.

@@ -23,6 +23,7 @@ type windows struct {
 	first   *offsetTable
 	base    *offsetTable // what batching axes add to the offset of window i, if there are some
 	batches batchRuns    // the same as runs, if it is of that kind
+	words   *pointWords  // how vector code makes offsets of many windows, or nil
 }
 
 // newWindows understands the index array of gather and scatter, whose batching axes have no other role.
@@ -55,6 +56,13 @@ func newWindows(array, indices hlo.Shape, vectorDim int64, startMap, arrayBatch,
 	}
 	if len(indexBatch) == 0 {
 		w.batches = batchRuns{run: w.count, count: 1}
+		if t == hlo.S32 && w.first == nil && w.count >= block {
+			p := &points{regular: w.regular, between: w.between}
+			for c := range w.axes {
+				p.axes = append(p.axes, w.component(c))
+			}
+			w.words = newPointWords(p, array.NumElements())
+		}
 		return w, true
 	}
 	byBatch := make([]int, len(dims))
@@ -84,7 +92,18 @@ func (w *windows) offsets(at []int, indices []byte, lo int, checked bool) {
 	case hlo.S16:
 		windowOffsets(w, at, elems[int16](indices), lo, checked)
 	case hlo.S32:
-		windowOffsets(w, at, elems[int32](indices), lo, checked)
+		x := elems[int32](indices)
+		if w.words == nil {
+			windowOffsets(w, at, x, lo, checked)
+			return
+		}
+		for len(at) > 0 {
+			some := at[:min(block, len(at))]
+			if !w.words.offsets(some, x[lo*len(w.axes):], checked) {
+				windowOffsets(w, some, x, lo, checked)
+			}
+			at, lo = at[len(some):], lo+len(some)
+		}
 	case hlo.S64:
 		windowOffsets(w, at, elems[int64](indices), lo, checked)
 	case hlo.U8:
@@ -100,38 +119,42 @@ func (w *windows) offsets(at []int, indices []byte, lo int, checked bool) {
 
 func windowOffsets[I integerNumber](w *windows, at []int, indices []I, lo int, checked bool) {
 	if w.base == nil {
-		if len(w.axes) == 1 && w.first == nil && w.regular == 1 {
-			x := component{uint64(w.highest[0]), w.strides[w.axes[0]], checked}
-			for i, v := range indices[lo:][:len(at)] {
-				at[i] = x.added(0, asIndex(v))
-			}
-			return
-		}
 		clear(at)
 	} else {
 		copy(at, w.base.list()[lo:])
 	}
-	for c, a := range w.axes {
-		x := component{uint64(w.highest[c]), w.strides[a], checked}
-		if w.first == nil {
-			v := indices[c*w.between+lo*w.regular:]
-			for i := range at {
-				at[i] = x.added(at[i], asIndex(v[i*w.regular]))
+	for c := range w.axes {
+		x := w.component(c)
+		switch {
+		case w.first != nil:
+			for i, from := range w.first.list()[lo:][:len(at)] {
+				if v := asIndex(indices[from+c*w.between]); checked {
+					at[i] = x.checked(at[i], v)
+				} else {
+					at[i] += x.place(v)
+				}
 			}
-			continue
-		}
-		for i, from := range w.first.list()[lo:][:len(at)] {
-			at[i] = x.added(at[i], asIndex(indices[from+c*w.between]))
+		case checked:
+			checkedOffsets(at, indices[c*w.between+lo*w.regular:], w.regular, x)
+		default:
+			addPlaces(at, indices[c*w.between+lo*w.regular:], w.regular, x)
 		}
 	}
 }
 
-// component is an axis that index vectors are about.
-type component struct {
-	highest uint64
-	stride  int
-	checked bool
+// checkedOffsets is addPlaces for indices of which some may be out of range.
+//
+//go:noinline
+func checkedOffsets[I integerNumber](at []int, indices []I, apart int, x pointAxis) {
+	from := 0
+	for i, o := range at {
+		at[i] = x.checked(o, asIndex(indices[from]))
+		from += apart
+	}
 }
+
+// component is what component c of index vectors is about.
+func (w *windows) component(c int) pointAxis { return pointAxis{w.highest[c], w.strides[w.axes[c]]} }
 
 // asIndex is an index, or the greatest where that is greater.
 func asIndex[I integerNumber](v I) int64 {
@@ -141,17 +164,10 @@ func asIndex[I integerNumber](v I) int64 {
 	return int64(v)
 }
 
-// added is an offset with what an index adds to it.
-func (x component) added(offset int, v int64) int {
-	switch {
-	case uint64(v) <= x.highest: // negative numbers are large ones
-		return offset + int(v)*x.stride
-	case x.checked:
-		return outside
-	case v > 0:
-		return offset + int(x.highest)*x.stride
-	}
-	return offset
+// checked is an offset with what an index adds to it, or outside. Nothing branches: no processor foresees which indices are out of range.
+func (x pointAxis) checked(offset int, v int64) int {
+	out := int((v | (x.highest - v)) >> 63) // all bits or none
+	return (offset+int(v)*x.stride)&^out | outside&out
 }
 
 // eachBlock calls body for the windows from lo to hi with the offsets of some of them at a time.

@@ -17,7 +17,7 @@ import (
 // AcrossRows is how many rows are folded before their result is shown: it keeps rounding errors of long sums small.
 const AcrossRows = 256
 
-// LeastAcross is the number of columns that there have to be: of as many, chains are whole.
+// LeastAcross is the number of columns of which chains are whole, whatever the lanes; of elements of more than a byte, fewer are enough.
 const LeastAcross = native.ChainBytes
 
 // FoldAcross folds v across the last dimension but one of the space, by an op: see [Program.RunAcross].
@@ -72,7 +72,7 @@ func (p *Program) IsAcross() bool {
 }
 
 // RunAcross folds columns [column, column+n) of a unit, which is an index of the dimensions before the last two, and shows the results of up to AcrossRows rows
-// at a time to v. There are at most [Size] columns, and LeastAcross up to the end of them. The first results include first, an element.
+// at a time to v. There are at most [Size] columns, and LeastAcross bytes of them, or more, up to the end. The first results include first, an element.
 func (p *Program) RunAcross(unit, column, n int, first []byte, b Buffers, v Visitor) {
 	last := len(p.space.Dims) - 1
 	rows, row := int(p.space.Dims[last-1]), int(p.space.Dims[last])
