@@ -185,11 +185,23 @@ const waitSpin = 20 * time.Microsecond
 func (l *loop) wait() *BodyPanic {
 	if l.waits {
 		for begin := time.Now(); l.completed.Load() != l.blocks && time.Since(begin) < waitSpin; {
-			runtime.Gosched()
+			if !l.watch() {
+				runtime.Gosched()
+			}
 		}
 		<-l.finished
 	}
 	return l.failure.Load()
+}
+
+// watch looks for the end of the loop for a fraction of a microsecond, which is less than it takes to let other goroutines run.
+func (l *loop) watch() bool {
+	for range looksPerRound {
+		if l.completed.Load() == l.blocks {
+			return true
+		}
+	}
+	return false
 }
 
 func bodyPanic(p any) *BodyPanic {
