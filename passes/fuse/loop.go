@@ -21,7 +21,7 @@ An elementwise instruction joins the fusion of its users if they are all in one,
 they are, an array that is rotated: a concatenation of the last and the first part of another, and a gather of elements, which the loop loads where it needs them. Reshapes by dimensions of size 1,
 slices and transposes behind them, and the concatenation of columns to index vectors come with their users. A reduction by one op takes in what computes its operand.
 One that folds a few elements into each result is written out in the loop of its users, with what computes them.
-Arrays that are concatenated, of the same dimensions and few, are computed in their places.
+Arrays that are concatenated are computed in their places, and a loop that goes on with the concatenation computes that part by part.
 Broadcasts, iotas and scalar constants are copied into every fusion that uses them, and so are simple instructions that read one array:
 recomputing them costs less than memory does. A reduction of several arrays by any computation, as argmax is, takes in what computes them if it folds the last axes, or rows of very few elements. A single instruction is not wrapped, but for a rotation, which reads its array then.`,
 	Lent: true, Run: func(ctx *pass.Context, m hlo.Module) (hlo.Module, error) {
@@ -37,7 +37,7 @@ recomputing them costs less than memory does. A reduction of several arrays by a
 				}
 				results := f.results(f.leader(root))
 				members := f.size(results)
-				if root != f.place(root) || members < 2 && !f.spares(c.MustAt(root)) || !ctx.Spend("fuse") {
+				if root != f.place(root) || members < 2 && !f.spares(c.MustAt(root)) || f.onlyJoins(c.MustAt(root)) || !ctx.Spend("fuse") {
 					continue // a merged group is made at its place
 				}
 				f.fuse(results)
@@ -64,6 +64,7 @@ type fuser struct {
 	roots  []hlo.InstrID               // in the order of their ranks
 	begun  groupList
 	views  idmap.Map[hlo.InstrID, bool]        // see views.go
+	parts  idmap.Map[hlo.InstrID, joinedPart]  // of members that only a part of a joined array needs: see join.go
 	folded idmap.Map[hlo.InstrID, []hlo.Shape] // root → those of what its members fold a few elements of
 	fused  idmap.Map[hlo.InstrID, hlo.InstrID] // of rows: root → the fusion, or its part, that stands for it now
 	// partners are the roots of merged groups by each of them.
@@ -88,6 +89,7 @@ type groupList struct {
 type loopGroup struct {
 	dims    hlo.Shape // an array of the dimensions of the members
 	members int
+	pieces  int // into which joined arrays cut the loop; 0: there are none
 }
 
 // of is the group with a root; the zero group if none has it.
@@ -104,14 +106,18 @@ func (l *groupList) begin(root hlo.Instruction, dims hlo.Shape) {
 		l.number = slices.Grow(l.number, n)[:n]
 		clear(l.number)
 	}
-	l.number[root.ID()] = l.all.add(loopGroup{dims, 1}) + 1
+	l.number[root.ID()] = l.all.add(loopGroup{dims: dims, members: 1}) + 1
 }
 
 // emptied is an empty list in the room of l.
 func (l *groupList) emptied() groupList { return groupList{number: l.number[:0], all: l.all.emptied()} }
 
 // joins counts a member of the group with a root.
-func (l *groupList) joins(root hlo.InstrID) { l.all.at(l.number[root]-1).members++ }
+func (l *groupList) joins(root hlo.InstrID) *loopGroup {
+	g := l.all.at(l.number[root] - 1)
+	g.members++
+	return g
+}
 
 // pile is a list that does not move when it grows: of a long one, each move would need as much memory again.
 type pile[T any] struct {
@@ -194,6 +200,11 @@ func (f *fuser) findGroups() {
 		if roots, ok := f.servesAsView(in); ok {
 			f.groups.set(in.ID(), roots)
 			f.views.Set(in.ID(), true)
+			f.noteParts(in, roots)
+			continue
+		}
+		if joins(in) {
+			f.joinsArrays(in)
 			continue
 		}
 		if stacks(in) {
@@ -207,6 +218,9 @@ func (f *fuser) findGroups() {
 		if (rolls(in) || picks(in)) && f.intoReduction(roots) {
 			roots = nil
 		}
+		if rolls(in) && !f.cuts(roots, 2) {
+			roots = nil
+		}
 		if len(roots) > 1 && !f.mayCopy(in) {
 			if f.tells(in) {
 				f.ctx.Missed(in, "not fused into its users: its users are in %d fusions, and computing it in each would cost more than its array", len(roots))
@@ -218,6 +232,7 @@ func (f *fuser) findGroups() {
 			continue
 		}
 		f.groups.set(in.ID(), roots)
+		f.noteParts(in, roots)
 		for _, root := range roots {
 			f.begun.joins(root)
 		}
@@ -284,7 +299,7 @@ func (f *fuser) groupsOfUsers(in hlo.Instruction) []hlo.InstrID {
 					f.ctx.Missed(in, "not fused into its users: the fusion of %%%s has %d instructions already", user.Name(), maxMembers)
 				}
 				return nil
-			case !sameButOnes(f.begun.of(g).dims, in.Shape()) && !f.isFolded(in, g):
+			case !f.fits(in, g) && !f.isFolded(in, g):
 				if f.tells(in) {
 					f.ctx.Missed(in, "not fused into its users: the fusion of %%%s runs over other dimensions", user.Name())
 				}
@@ -358,7 +373,7 @@ func isComplex(in hlo.Instruction) bool {
 func fusibleComplex(in hlo.Instruction) bool {
 	//halo:allow opswitch the loops that the fused kernels have
 	switch in.Opcode() {
-	case hlo.OpAdd, hlo.OpSubtract, hlo.OpMultiply, hlo.OpNegate, hlo.OpSelect, hlo.OpComplex, hlo.OpReal, hlo.OpImag, hlo.OpAbs:
+	case hlo.OpAdd, hlo.OpSubtract, hlo.OpMultiply, hlo.OpNegate, hlo.OpSelect, hlo.OpComplex, hlo.OpReal, hlo.OpImag, hlo.OpAbs, hlo.OpSlice:
 		return true
 	case hlo.OpCompare:
 		return hlo.AttrsOf[hlo.CompareAttrs](in).Direction == hlo.EQ || hlo.AttrsOf[hlo.CompareAttrs](in).Direction == hlo.NE

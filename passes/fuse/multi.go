@@ -108,7 +108,7 @@ func (l *lastReaders) add(array, root hlo.InstrID) {
 func (f *fuser) mergeable(id hlo.InstrID) bool {
 	in, ok := f.c.At(id)
 	g := f.begun.of(id)
-	return ok && g.members > 0 && !f.reduces(in) && in.Shape().NumElements() >= leastMerged && analysis.SameDimensions(in.Shape(), g.dims)
+	return ok && g.members > 0 && g.pieces == 0 && !f.reduces(in) && in.Shape().NumElements() >= leastMerged && analysis.SameDimensions(in.Shape(), g.dims)
 }
 
 // leader is the group that id has been merged into, named by one of its roots.

@@ -86,7 +86,7 @@ func (f *fuser) readsThrough(user, view hlo.Instruction) bool {
 		return !isTable(user, view.ID()) && (axis < 0 || axis == hlo.AttrsOf[hlo.GatherAttrs](user).IndexVectorDim)
 	case view.Opcode() == hlo.OpConcatenate:
 		return false
-	case stacks(user):
+	case stacks(user), joins(user):
 		from := view.OperandInstr(0)
 		return view.Opcode() == hlo.OpReshape && (from.Opcode() == hlo.OpSlice || from.Opcode() == hlo.OpReshape || fusible(from))
 	case f.isView(user):

@@ -95,23 +95,45 @@ func (a access) rolled(s tile.Space, axis int, n, by int64) (access, bool) {
 	return r, true
 }
 
-// joined is the operand of a concatenation, and the access to it, if all that is read of it is at one place along its axis.
-func (a access) joined(in hlo.Instruction) (operand int, r access, ok bool) {
-	axis := hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0]
-	if slices.ContainsFunc(a[axis].factors, func(f int64) bool { return f != 0 }) || a[axis].turn != 0 {
-		return 0, nil, false
+// joined is the operand of a concatenation, and the access to it, if all that is read of it is in one. If not, cut is the coordinate along axis of the space at which
+// cutting that in two helps, or 0.
+func (a access) joined(s tile.Space, in hlo.Instruction) (operand int, r access, axis int, cut int64, ok bool) {
+	dim := hlo.AttrsOf[hlo.AxisAttrs](in).Dimensions[0]
+	x := a[dim]
+	if x.turn != 0 {
+		return 0, nil, 0, 0, false
 	}
-	at := a[axis].offset
-	for i := range in.NumOperands() {
-		n := in.OperandInstr(i).Shape().Dim(int(axis))
-		if at < n {
-			r = slices.Clone(a)
-			r[axis].offset = at
-			return i, r, true
+	low, high, moving := x.offset, x.offset, 0
+	for k, f := range x.factors {
+		if f == 0 || s.Dims[k] < 2 {
+			continue
 		}
-		at -= n
+		if by := f * (s.Dims[k] - 1); by > 0 {
+			high += by
+		} else {
+			low += by
+		}
+		axis, moving = k, moving+1
 	}
-	return 0, nil, false
+	for i, end := 0, int64(0); i < in.NumOperands(); i++ {
+		begin := end
+		end += in.OperandInstr(i).Shape().Dim(int(dim))
+		switch {
+		case low >= end:
+		case high < end:
+			r = slices.Clone(a)
+			r[dim].offset -= begin
+			return i, r, 0, 0, true
+		case moving > 1:
+			return 0, nil, 0, 0, false
+		case x.factors[axis] > 0: // the first that reaches the end
+			f := x.factors[axis]
+			return 0, nil, axis, (end - x.offset + f - 1) / f, false
+		default: // the first below it
+			return 0, nil, axis, (x.offset-end)/-x.factors[axis] + 1, false
+		}
+	}
+	return 0, nil, 0, 0, false
 }
 
 // equal reports whether two accesses of one space are the same.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/gohalo/halo/hlo"
-	"github.com/gohalo/halo/hlo/analysis"
 	"github.com/gohalo/halo/runtime/kernels/tile"
 )
 
@@ -22,6 +21,7 @@ type compiler struct {
 	budget int
 	axis   int // where to split the space, after a failure
 	split  int64
+	cut    int64 // where to cut it in two, after a failure: see joined
 	// lanes says that all is scalars, of which the space has one for each element.
 	lanes bool
 }
@@ -182,18 +182,7 @@ func (c *compiler) define(in hlo.Instruction, at access) (tile.Value, bool) {
 	case hlo.OpFusion, hlo.OpCall, hlo.OpMap:
 		return 0, false
 	case hlo.OpConcatenate:
-		if o, a, ok := at.joined(in); ok {
-			return c.value(in.OperandInstr(o), a)
-		}
-		r, ok := analysis.FindRoll(in)
-		if !ok {
-			return 0, false
-		}
-		a, ok := at.rolled(c.space, r.Axis, in.Shape().Dim(r.Axis), r.By)
-		if !ok {
-			return 0, false
-		}
-		return c.value(r.Array, a)
+		return c.joined(in, at)
 	case hlo.OpGather:
 		return c.picked(in, at)
 	case hlo.OpReduce:

@@ -33,7 +33,7 @@ func init() {
 		hlo.OpDynamicSlice:         {dynamicSlice},
 		hlo.OpDynamicUpdateSlice:   {dynamicUpdateSlice},
 		hlo.OpFft:                  {fft},
-		hlo.OpFusion:               {fusedFirst, fusedJoinedSlice, fusedTruthFolds, fusedStack, fusedLoop, fusedFolds, fusedAcross, fusedRowFolds, fusedReduce, fusedRowLanes, fusedRows, fusedSequence},
+		hlo.OpFusion:               {fusedFirst, fusedJoinedSlice, fusedTruthFolds, fusedStack, fusedLoop, fusedPieces, fusedFolds, fusedAcross, fusedRowFolds, fusedReduce, fusedRowLanes, fusedRows, fusedSequence},
 		hlo.OpGather:               {gather},
 		hlo.OpInfeed:               {needsMesh},
 		hlo.OpIota:                 {repeatedIota, elementwise},

@@ -56,7 +56,7 @@ func (b *Builder) readInPlace(p *Program) {
 		if s.rounded {
 			name.Mode, f[2] = vectors.Rounding, hlo.BF16
 		}
-		last := i == len(b.steps)-1 && len(b.stores) == 1 && b.stores[0].reg == int(s.d) && b.stores[0].typ == hlo.BF16 && uses[s.d] == 1 && b.values[s.d].def == i
+		last := i == len(b.steps)-1 && len(b.stores) == 1 && !b.stores[0].isPlaced() && b.stores[0].reg == int(s.d) && b.stores[0].typ == hlo.BF16 && uses[s.d] == 1 && b.values[s.d].def == i
 		if last {
 			name.Mode, f[2] = vectors.Elementwise, hlo.BF16
 		}

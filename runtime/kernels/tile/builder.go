@@ -306,6 +306,12 @@ func (b *Builder) Store(out int, v Value) {
 	b.stores = append(b.stores, store{out: out, reg: int(b.holder(v)), typ: b.values[v].typ})
 }
 
+// StoreIn is Store for an output that is an array of which a view sees what the space is.
+func (b *Builder) StoreIn(out int, v Value, view View) {
+	b.Store(out, v)
+	b.stores[len(b.stores)-1].view = view
+}
+
 // StoreHeld is Store for what [Builder.Held] reads.
 func (b *Builder) StoreHeld(out int, v Value) {
 	b.stores = append(b.stores, store{out: out, reg: int(b.use(v)), typ: lane(b.values[v].typ)})
@@ -326,6 +332,11 @@ func (b *Builder) Build() (*Program, bool) {
 		}
 		if o := b.values[i].iota; o != nil {
 			views = append(views, &o.view)
+		}
+	}
+	for i := range b.stores {
+		if s := &b.stores[i]; s.isPlaced() {
+			views = append(views, &s.view)
 		}
 	}
 	p.folds, p.across, p.arrays = b.folds, b.across, b.arrays

@@ -12,6 +12,7 @@
 //	place.go    which registers hold them
 //	space.go    Space, View: which element of an input an element of the result reads
 //	gather.go   loading through a view
+//	scatter.go  storing through a view
 //	columns.go  loading most columns of short rows at once
 //	pick.go     loading elements at computed offsets
 //	choice.go   comparing and choosing values, without instructions

@@ -186,9 +186,14 @@ func (c *nativeSteps) byTiles(p *Program) *nativeSteps {
 // overwrites reports whether a result is where an operand is.
 func (p *Program) overwrites(b Buffers) bool {
 	for i := range p.stores {
-		out := unsafe.SliceData(b.Out(p.stores[i].out))
+		out := uintptr(unsafe.Pointer(unsafe.SliceData(b.Out(p.stores[i].out)))) // or a part of it
 		for k := range p.loads {
-			if l := &p.loads[k]; l.arg >= 0 && unsafe.SliceData(b.In(l.arg)) == out {
+			l := &p.loads[k]
+			if l.arg < 0 {
+				continue
+			}
+			in := b.In(l.arg)
+			if from := uintptr(unsafe.Pointer(unsafe.SliceData(in))); out >= from && out < from+uintptr(max(1, len(in))) {
 				return true
 			}
 		}
@@ -283,6 +288,9 @@ const leastFar = 16 << 20
 func (p *Program) isFar() bool {
 	size := 0
 	for i := range p.stores {
+		if p.stores[i].isPlaced() {
+			return false
+		}
 		size += p.stores[i].typ.ByteSize()
 	}
 	return size*p.Len() >= leastFar
@@ -397,12 +405,22 @@ func (p *Program) call(c *nativeSteps, f *frame, at, n int, b Buffers) {
 			f.slots[i] = p.uniform(s.index, b)
 		case ofStore:
 			s := &p.stores[s.index]
-			f.slots[i] = element(b.Out(s.out), at, s.typ.ByteSize())
+			if s.isPlaced() {
+				f.slots[i] = f.ptr[s.stage]
+			} else {
+				f.slots[i] = element(b.Out(s.out), at, s.typ.ByteSize())
+			}
 		default:
 			f.slots[i] = f.ptr[s.index]
 		}
 	}
 	c.Run(1, 1, n, f.slots, f.strides, f.space)
+	for _, s := range c.slots {
+		if s.kind == ofStore && p.stores[s.index].isPlaced() {
+			o := &p.stores[s.index]
+			p.put(o, f.ptr[o.stage], at, n, b)
+		}
+	}
 }
 
 // uniform is where the only element is that a load sees.
@@ -487,6 +505,10 @@ func (p *Program) rest(c *nativeSteps, f *frame, at, done, n int, b Buffers) {
 		switch s.kind {
 		case ofStore:
 			s := &p.stores[s.index]
+			if s.isPlaced() {
+				p.put(s, pad, at+done, n, b)
+				continue
+			}
 			size := s.typ.ByteSize()
 			copyBytes(element(b.Out(s.out), at+done, size), pad, n*size)
 		case ofResult:

@@ -85,6 +85,10 @@ func (b *Builder) layOut(p *Program) {
 		if isWide(s.typ) {
 			s.narrow = narrowLoop(s.typ)
 		}
+		if s.isPlaced() {
+			p.regs = append(p.regs, m.take(s.typ.ByteSize()))
+			s.stage = len(p.regs) - 1
+		}
 		p.stores = append(p.stores, s)
 	}
 	b.roundStored(p)
@@ -95,7 +99,7 @@ func (b *Builder) layOut(p *Program) {
 // step reads an input that shares memory with an output already written.
 func (b *Builder) directStores() []bool {
 	direct := make([]bool, len(b.values))
-	if len(b.stores) != 1 {
+	if len(b.stores) != 1 || b.stores[0].isPlaced() {
 		return direct
 	}
 	r := b.stores[0].reg

@@ -101,6 +101,9 @@ type store struct {
 	inPlace bool
 	// rounded says that machine code has the register rounded already.
 	rounded bool
+	// view, if it has strides, is where the elements go: see scatter.go.
+	view  View
+	stage int // register for what is on its way there
 }
 
 // splat is a constant.
@@ -329,6 +332,13 @@ func (p *Program) storeTile(f *frame, at, n int, b Buffers) {
 		s := &p.stores[i]
 		switch {
 		case s.direct || s.inPlace:
+		case s.isPlaced():
+			from := ptr[s.reg]
+			if s.narrow != nil {
+				from = ptr[s.stage]
+				s.narrow(n, from, ptr[s.reg], nil, nil)
+			}
+			p.put(s, from, at, n, b)
 		case s.narrow != nil:
 			s.narrow(n, element(b.Out(s.out), at, s.typ.ByteSize()), ptr[s.reg], nil, nil)
 		default:

@@ -30,6 +30,14 @@ func (p *Program) alongRows() int {
 			return 0
 		}
 	}
+	for i := range p.stores {
+		if s := &p.stores[i]; s.isPlaced() {
+			isLinear = false
+			if last := len(s.view.Strides) - 1; last < 0 || s.view.Strides[last] != 1 {
+				return 0
+			}
+		}
+	}
 	if isLinear && !p.hasChains() {
 		return p.Len()
 	}
@@ -142,12 +150,7 @@ func (p *Program) callShown(c *nativeSteps, f *frame, at, bundles, rows, n, to i
 			l := &p.loads[s.index]
 			size := l.typ.ByteSize()
 			f.slots[i] = element(p.in(b, l.arg), p.offset(&l.view, at), size)
-			if last := len(l.view.Strides) - 1; last > 0 {
-				f.strides[i] = l.view.Strides[last-1] * int64(size)
-				if bundles > 1 {
-					jumps[i] = l.view.Strides[last-2]*int64(size) - int64(rows)*f.strides[i]
-				}
-			}
+			f.strides[i], jumps[i] = l.view.steps(bundles, rows, size)
 		case ofKept:
 			from, step := p.keep(f, s.index, at, n, b)
 			f.slots[i], f.strides[i] = from, int64(step*p.widths[p.loads[s.index].reg])
@@ -167,6 +170,11 @@ func (p *Program) callShown(c *nativeSteps, f *frame, at, bundles, rows, n, to i
 		case ofStore:
 			s := &p.stores[s.index]
 			size := s.typ.ByteSize()
+			if s.isPlaced() {
+				f.slots[i] = element(b.Out(s.out), p.offset(&s.view, at), size)
+				f.strides[i], jumps[i] = s.view.steps(bundles, rows, size)
+				continue
+			}
 			f.slots[i], f.strides[i] = element(b.Out(s.out), at, size), int64(n*size)
 		case ofFold:
 			f.slots[i], f.strides[i] = p.chains(f, s.index), chainBytes
@@ -175,6 +183,19 @@ func (p *Program) callShown(c *nativeSteps, f *frame, at, bundles, rows, n, to i
 		}
 	}
 	c.Run(bundles, rows, n, f.slots, f.strides, f.space)
+}
+
+// steps is how far a view moves from row to row, and what is added from bundle to bundle, in bytes of elements of a size. A view without rows leaves all as it is.
+func (v *View) steps(bundles, rows, size int) (row, jump int64) {
+	last := len(v.Strides) - 1
+	if last < 1 {
+		return 0, 0
+	}
+	row = v.Strides[last-1] * int64(size)
+	if bundles > 1 {
+		jump = v.Strides[last-2]*int64(size) - int64(rows)*row
+	}
+	return row, jump
 }
 
 // shownRows computes n elements, which are whole rows, for Visit.

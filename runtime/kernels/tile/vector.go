@@ -1,6 +1,7 @@
 package tile
 
 import (
+	"math"
 	"sync"
 	"unsafe"
 
@@ -45,7 +46,7 @@ func isTurn(name vectors.Name) bool {
 	return name.Op == hlo.OpSine || name.Op == hlo.OpCosine || name.Op == hlo.OpTan
 }
 
-// turns is the loop in assembly for sine, cosine and tangent, which is not for large numbers: a stretch with one of them is left to Go.
+// turns is the loop in assembly for sine, cosine and tangent, which is not for large numbers: these are left to Go, one by one.
 func turns(name vectors.Name, portable loop) loop {
 	typ := name.Types[0]
 	fn, magnitude := vectors.Find(name, nil), vectors.Find(vectors.Of(hlo.OpAbs, typ).In(vectors.Folding), largest64)
@@ -54,18 +55,26 @@ func turns(name vectors.Name, portable loop) loop {
 	}
 	width := typ.ByteSize()
 	return func(n int, d, a, _, _ unsafe.Pointer) {
-		largest := largestPool.Get().(*float64)
+		far := farPool.Get().(*farNumbers)
 		for at := 0; at < n; at += Size {
 			k := min(Size, n-at)
 			z, x := unsafe.Add(d, width*at), unsafe.Add(a, width*at)
-			magnitude(k, unsafe.Pointer(largest), x, nil, nil)
-			if typ == hlo.F32 && *(*float32)(unsafe.Pointer(largest)) < 1<<mostTurned || typ == hlo.F64 && *largest < 1<<mostTurned {
+			magnitude(k, unsafe.Pointer(&far.largest), x, nil, nil)
+			if typ == hlo.F32 && *(*float32)(unsafe.Pointer(&far.largest)) < 1<<mostTurned || typ == hlo.F64 && far.largest < 1<<mostTurned {
 				fn(k, z, x, nil, nil)
-			} else {
-				portable(k, z, x, nil, nil)
+				continue
+			}
+			kept := unsafe.Pointer(&far.kept[0]) // d may be a
+			copyBytes(kept, x, k*width)
+			fn(k, z, x, nil, nil)
+			for i := range k {
+				x := unsafe.Add(kept, i*width)
+				if typ == hlo.F32 && !(math.Abs(float64(*(*float32)(x))) < 1<<mostTurned) || typ == hlo.F64 && !(math.Abs(*(*float64)(x)) < 1<<mostTurned) {
+					portable(1, unsafe.Add(z, i*width), x, nil, nil)
+				}
 			}
 		}
-		largestPool.Put(largest)
+		farPool.Put(far)
 	}
 }
 
@@ -81,8 +90,13 @@ func largest64(n int, d, a, _, _ unsafe.Pointer) {
 // mostTurned is the power of two from which on magnitudes are too large for the loops in assembly.
 const mostTurned = 16
 
-// largestPool has room for results of the folding loop of abs: what loops are given is on the heap.
-var largestPool = sync.Pool{New: func() any { return new(float64) }}
+// farNumbers are a stretch in which some are too large, and the magnitude of the largest: what loops are given is on the heap.
+type farNumbers struct {
+	largest float64
+	kept    [Size]float64
+}
+
+var farPool = sync.Pool{New: func() any { return new(farNumbers) }}
 
 // shortSpace is the number of elements up to which loops in Go are faster than assembly: vectors that are stored under a mask cannot be
 // loaded again before they are in the cache.
