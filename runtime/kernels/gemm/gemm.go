@@ -33,7 +33,8 @@ type Kernel[T Number] struct {
 	anywhere bool
 }
 
-// Ahead is what a kernel may ask memory for while it multiplies: Step bytes for each of k, from the first element of From on.
+// Ahead is what a kernel may ask memory for while it multiplies: Step bytes for each of k, from the first element of From on; or NR columns of rows that are Step bytes
+// apart, if that is more.
 type Ahead[T Number] struct {
 	From []T
 	Step int
@@ -88,9 +89,31 @@ func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, 
 			g.RunOnRows(k, a[:k*g.MR], b[j:], ldb, c[j:], ldc, add, nil)
 		} else {
 			g.RunOnRows(k, a[:k*g.MR], b[j:], ldb, c[j:], ldc, add, panel)
-			g.columns(m-g.MR, g.NR, k, a[k*g.MR:], panel, c[g.MR*ldc+j:], ldc, add, tile, Ahead[T]{From: panel})
+			next := g.rowsAhead(b, j, n, k, ldb)
+			rest, a, c := m-g.MR, a[k*g.MR:], c[g.MR*ldc+j:]
+			if rest > g.MR && next.Step > 0 { // while the first panel of them is multiplied
+				g.columns(g.MR, g.NR, k, a, panel, c, ldc, add, tile, next)
+				rest, a, c, next = rest-g.MR, a[k*g.MR:], c[g.MR*ldc:], Ahead[T]{From: panel}
+			}
+			g.columns(rest, g.NR, k, a, panel, c, ldc, add, tile, next)
 		}
 	}
+}
+
+// farRows is the size in bytes of a matrix from which on what of it will be needed next is far away.
+const farRows = 8 << 20
+
+// rowsAhead is the columns behind [j, j+NR) of k rows of b, or the first ones of the next rows, if b does not stay in a cache.
+func (g *Kernel[T]) rowsAhead(b []T, j, n, k, ldb int) Ahead[T] {
+	size := int(unsafe.Sizeof(b[0]))
+	from := b[j+g.NR:]
+	if j+g.NR >= n {
+		from = b[min(k*ldb, len(b)):]
+	}
+	if len(from)*size < farRows || ldb <= g.NR {
+		return Ahead[T]{From: b}
+	}
+	return Ahead[T]{from, ldb * size}
 }
 
 // ReadsBF16 reports whether [Kernel.BlockOnBF16] can be used.
@@ -233,7 +256,10 @@ func (g *Kernel[T]) columns(m, n, k int, a, b []T, c []T, ldc int, add bool, til
 		i = whole * g.MR
 	}
 	for ; i < m; i += g.MR {
-		g.Run(1, k, a[i*k:], b, tile, g.NR, false, Ahead[T]{From: next.From})
+		if i > 0 || m >= g.MR || next.Step <= g.NR*int(unsafe.Sizeof(b[0])) { // it would be late
+			next.Step = 0
+		}
+		g.Run(1, k, a[i*k:], b, tile, g.NR, false, next)
 		g.put(min(g.MR, m-i), n, c[i*ldc:], ldc, add, tile)
 	}
 }

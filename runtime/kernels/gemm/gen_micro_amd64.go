@@ -5,7 +5,7 @@
 package gemm
 
 // f32AVX512 sets c, of 14 rows for each panel and 32 columns, to a·b over k, or adds it.
-// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+// It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.
 //
 //go:noescape
 func f32AVX512(panels int, k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
@@ -29,7 +29,7 @@ func f32AVX512OnRows(k int, a *float32, b *float32, ldb int, c *float32, ldc int
 func f32AVX512Decoding(k int, a *float32, b *uint16, ldb int, c *float32, ldc int, add bool, panel *float32)
 
 // f32AVX512Few sets c, of 8 rows for each panel and 32 columns, to a·b over k, or adds it.
-// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+// It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.
 //
 //go:noescape
 func f32AVX512Few(panels int, k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
@@ -53,7 +53,7 @@ func f32AVX512FewOnRows(k int, a *float32, b *float32, ldb int, c *float32, ldc 
 func f32AVX512FewDecoding(k int, a *float32, b *uint16, ldb int, c *float32, ldc int, add bool, panel *float32)
 
 // f32AVX2 sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
-// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+// It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.
 //
 //go:noescape
 func f32AVX2(panels int, k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
@@ -77,7 +77,7 @@ func f32AVX2OnRows(k int, a *float32, b *float32, ldb int, c *float32, ldc int, 
 func f32AVX2Decoding(k int, a *float32, b *uint16, ldb int, c *float32, ldc int, add bool, panel *float32)
 
 // f32AVX2Few sets c, of 4 rows for each panel and 16 columns, to a·b over k, or adds it.
-// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+// It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.
 //
 //go:noescape
 func f32AVX2Few(panels int, k int, a *float32, b *float32, c *float32, ldc int, add bool, next *float32, step int)
@@ -101,7 +101,7 @@ func f32AVX2FewOnRows(k int, a *float32, b *float32, ldb int, c *float32, ldc in
 func f32AVX2FewDecoding(k int, a *float32, b *uint16, ldb int, c *float32, ldc int, add bool, panel *float32)
 
 // f64AVX512 sets c, of 14 rows for each panel and 16 columns, to a·b over k, or adds it.
-// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+// It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.
 //
 //go:noescape
 func f64AVX512(panels int, k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
@@ -119,7 +119,7 @@ func f64AVX512Packing(k int, a *float64, b *float64, ldb int, c *float64, ldc in
 func f64AVX512OnRows(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
 // f64AVX512Few sets c, of 8 rows for each panel and 16 columns, to a·b over k, or adds it.
-// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+// It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.
 //
 //go:noescape
 func f64AVX512Few(panels int, k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
@@ -137,7 +137,7 @@ func f64AVX512FewPacking(k int, a *float64, b *float64, ldb int, c *float64, ldc
 func f64AVX512FewOnRows(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
 // f64AVX2 sets c, of 6 rows for each panel and 8 columns, to a·b over k, or adds it.
-// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+// It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.
 //
 //go:noescape
 func f64AVX2(panels int, k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
@@ -155,7 +155,7 @@ func f64AVX2Packing(k int, a *float64, b *float64, ldb int, c *float64, ldc int,
 func f64AVX2OnRows(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
 // f64AVX2Few sets c, of 4 rows for each panel and 8 columns, to a·b over k, or adds it.
-// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+// It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.
 //
 //go:noescape
 func f64AVX2Few(panels int, k int, a *float64, b *float64, c *float64, ldc int, add bool, next *float64, step int)
@@ -173,7 +173,7 @@ func f64AVX2FewPacking(k int, a *float64, b *float64, ldb int, c *float64, ldc i
 func f64AVX2FewOnRows(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
 // i32AVX512 sets c, of 12 rows for each panel and 32 columns, to a·b over k, or adds it.
-// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+// It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.
 //
 //go:noescape
 func i32AVX512(panels int, k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
@@ -191,7 +191,7 @@ func i32AVX512Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add
 func i32AVX512OnRows(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 
 // i32AVX2 sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
-// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+// It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.
 //
 //go:noescape
 func i32AVX2(panels int, k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
@@ -209,7 +209,7 @@ func i32AVX2Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add b
 func i32AVX2OnRows(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 
 // pairsAVX512 sets c, of 12 rows for each panel and 32 columns, to a·b over k, or adds it.
-// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+// It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.
 //
 //go:noescape
 func pairsAVX512(panels int, k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
@@ -227,7 +227,7 @@ func pairsAVX512Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, a
 func pairsAVX512OnRows(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool)
 
 // pairsAVX2 sets c, of 6 rows for each panel and 16 columns, to a·b over k, or adds it.
-// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+// It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.
 //
 //go:noescape
 func pairsAVX2(panels int, k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)
@@ -317,7 +317,7 @@ func f64AVX512NarrowPart(panels int, k int, a *float64, rows *int, ks *int, b *f
 func f64AVX512WidePart(panels int, k int, a *float64, rows *int, ks *int, b *float64, ldb int, c *float64, ldc int, add bool, last uint16)
 
 // quadsVNNI sets c, of 14 rows for each panel and 32 columns, to a·b over k, or adds it.
-// It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.
+// It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.
 //
 //go:noescape
 func quadsVNNI(panels int, k int, a *int32, b *int32, c *int32, ldc int, add bool, next *int32, step int)

@@ -384,6 +384,8 @@ set:
 	RET
 
 more:
+	CMPQ       SI, $0x00000080
+	JGT        far
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
@@ -391,6 +393,20 @@ more:
 	PREFETCHT1 320(BX)
 	PREFETCHT1 384(BX)
 	PREFETCHT1 448(BX)
+	JMP        asked
+
+far:
+	MOVQ       BX, R9
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
 	JMP        asked
 
 // func f32AVX512Packing(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
@@ -1578,6 +1594,8 @@ set:
 	RET
 
 more:
+	CMPQ       SI, $0x00000080
+	JGT        far
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
@@ -1585,6 +1603,20 @@ more:
 	PREFETCHT1 320(BX)
 	PREFETCHT1 384(BX)
 	PREFETCHT1 448(BX)
+	JMP        asked
+
+far:
+	MOVQ       BX, R9
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
 	JMP        asked
 
 // func f32AVX512FewPacking(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
@@ -2581,6 +2613,8 @@ set:
 	RET
 
 more:
+	CMPQ       SI, $0x00000040
+	JGT        far
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
@@ -2588,6 +2622,24 @@ more:
 	PREFETCHT1 320(BX)
 	PREFETCHT1 384(BX)
 	PREFETCHT1 448(BX)
+	JMP        asked
+
+far:
+	MOVQ       BX, R9
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
 	JMP        asked
 
 // func f32AVX2Packing(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
@@ -3507,6 +3559,8 @@ set:
 	RET
 
 more:
+	CMPQ       SI, $0x00000040
+	JGT        far
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
@@ -3514,6 +3568,24 @@ more:
 	PREFETCHT1 320(BX)
 	PREFETCHT1 384(BX)
 	PREFETCHT1 448(BX)
+	JMP        asked
+
+far:
+	MOVQ       BX, R9
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
 	JMP        asked
 
 // func f32AVX2FewPacking(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add bool, panel *float32)
@@ -4613,6 +4685,8 @@ set:
 	RET
 
 more:
+	CMPQ       SI, $0x00000080
+	JGT        far
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
@@ -4620,6 +4694,20 @@ more:
 	PREFETCHT1 320(BX)
 	PREFETCHT1 384(BX)
 	PREFETCHT1 448(BX)
+	JMP        asked
+
+far:
+	MOVQ       BX, R9
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
 	JMP        asked
 
 // func f64AVX512Packing(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
@@ -5486,6 +5574,8 @@ set:
 	RET
 
 more:
+	CMPQ       SI, $0x00000080
+	JGT        far
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
@@ -5493,6 +5583,20 @@ more:
 	PREFETCHT1 320(BX)
 	PREFETCHT1 384(BX)
 	PREFETCHT1 448(BX)
+	JMP        asked
+
+far:
+	MOVQ       BX, R9
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
 	JMP        asked
 
 // func f64AVX512FewPacking(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
@@ -6247,6 +6351,8 @@ set:
 	RET
 
 more:
+	CMPQ       SI, $0x00000040
+	JGT        far
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
@@ -6254,6 +6360,24 @@ more:
 	PREFETCHT1 320(BX)
 	PREFETCHT1 384(BX)
 	PREFETCHT1 448(BX)
+	JMP        asked
+
+far:
+	MOVQ       BX, R9
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
 	JMP        asked
 
 // func f64AVX2Packing(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
@@ -6929,6 +7053,8 @@ set:
 	RET
 
 more:
+	CMPQ       SI, $0x00000040
+	JGT        far
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
@@ -6936,6 +7062,24 @@ more:
 	PREFETCHT1 320(BX)
 	PREFETCHT1 384(BX)
 	PREFETCHT1 448(BX)
+	JMP        asked
+
+far:
+	MOVQ       BX, R9
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
 	JMP        asked
 
 // func f64AVX2FewPacking(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add bool, panel *float64)
@@ -7890,6 +8034,8 @@ set:
 	RET
 
 more:
+	CMPQ       SI, $0x00000080
+	JGT        far
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
@@ -7897,6 +8043,20 @@ more:
 	PREFETCHT1 320(BX)
 	PREFETCHT1 384(BX)
 	PREFETCHT1 448(BX)
+	JMP        asked
+
+far:
+	MOVQ       BX, R9
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
 	JMP        asked
 
 // func i32AVX512Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
@@ -9042,6 +9202,8 @@ set:
 	RET
 
 more:
+	CMPQ       SI, $0x00000040
+	JGT        far
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
@@ -9049,6 +9211,24 @@ more:
 	PREFETCHT1 320(BX)
 	PREFETCHT1 384(BX)
 	PREFETCHT1 448(BX)
+	JMP        asked
+
+far:
+	MOVQ       BX, R9
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
 	JMP        asked
 
 // func i32AVX2Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
@@ -10116,6 +10296,8 @@ set:
 	RET
 
 more:
+	CMPQ       SI, $0x00000080
+	JGT        far
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
@@ -10123,6 +10305,20 @@ more:
 	PREFETCHT1 320(BX)
 	PREFETCHT1 384(BX)
 	PREFETCHT1 448(BX)
+	JMP        asked
+
+far:
+	MOVQ       BX, R9
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
 	JMP        asked
 
 // func pairsAVX512Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
@@ -11268,6 +11464,8 @@ set:
 	RET
 
 more:
+	CMPQ       SI, $0x00000040
+	JGT        far
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
@@ -11275,6 +11473,24 @@ more:
 	PREFETCHT1 320(BX)
 	PREFETCHT1 384(BX)
 	PREFETCHT1 448(BX)
+	JMP        asked
+
+far:
+	MOVQ       BX, R9
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
 	JMP        asked
 
 // func pairsAVX2Packing(k int, a *int32, b *int32, ldb int, c *int32, ldc int, add bool, panel *int32)
@@ -15294,6 +15510,8 @@ set:
 	RET
 
 more:
+	CMPQ       SI, $0x00000080
+	JGT        far
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
@@ -15301,6 +15519,20 @@ more:
 	PREFETCHT1 320(BX)
 	PREFETCHT1 384(BX)
 	PREFETCHT1 448(BX)
+	JMP        asked
+
+far:
+	MOVQ       BX, R9
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	ADDQ       SI, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
 	JMP        asked
 
 // func quadsVNNIInPlace(panels int, k int, a *int32, rows *int, ks *int, b *int32, c *int32, ldc int, add bool)

@@ -36,7 +36,7 @@ func (g generator) micro(name string, e element, rows, vector int, kind microKin
 		each = ""
 	}
 	g.Doc(fmt.Sprintf("%s sets c, of %d rows%s and %d columns, to a·b over k, or adds it.", name, rows, each, kind.vectors()*vector/e.size), [...]string{
-		onPanels: "It asks for the memory of c, and from next on, step bytes for each of k, which will be needed.",
+		onPanels: "It asks for the memory of c, and from next on, step bytes for each of k or, if step is more than a row of b has, one such row every step bytes, which will be needed.",
 		packing:  "It copies the columns of b, whose rows are ldb apart, to a panel, and asks for the memory of c.",
 		decoding: "It decodes the columns of b, which are bf16 and whose rows are ldb apart, to a panel, and asks for the memory of c.",
 		onRows:   "Rows of b are ldb apart. It asks for the memory of c.",
@@ -310,11 +310,27 @@ func (m *micro) ask(n int) {
 	m.LEAQ(operand.Mem{Base: m.to, Index: m.step, Scale: uint8(n)}, m.to)
 }
 
-// askForMore is what a loop jumps to for the rest of a turn's share.
+// askForMore is what a loop jumps to for the rest of a turn's share, or for a panel's columns of as many rows that lie further apart than those of a panel.
 func (m *micro) askForMore(n int) {
 	m.Label("more")
+	m.CMPQ(m.step, operand.U32(uint32(2*m.width)))
+	m.JGT(operand.LabelRef("far"))
 	for at := line; at < n*2*m.width; at += line {
 		m.PREFETCHT1(operand.Mem{Base: m.to, Disp: at})
+	}
+	m.JMP(operand.LabelRef("asked"))
+	m.Label("far")
+	row := m.GP64()
+	m.MOVQ(m.to, row)
+	for i := range n {
+		for at := 0; at < 2*m.width; at += line {
+			if i+at > 0 { // which has been asked for
+				m.PREFETCHT1(operand.Mem{Base: row, Disp: at})
+			}
+		}
+		if i < n-1 {
+			m.ADDQ(m.step, row)
+		}
 	}
 	m.JMP(operand.LabelRef("asked"))
 }
