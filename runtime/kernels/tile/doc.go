@@ -19,7 +19,7 @@
 //	stages.go   programs that do, stage by stage
 //	ops.go      which loop computes an op; the other files hold the loops in Go
 //	vector.go   which loop of package vec replaces it
-//	native.go   the machine code that replaces the steps; parts.go that of complex numbers
+//	native.go   running the machine code that replaces the steps; nativewriter.go makes it, parts.go that of complex numbers
 //	calls.go    programs as calls of loops; codecalls.go as one of machine code
 //	single.go   programs of one op
 //	byconstant.go quotients and remainders by constants
