@@ -17,12 +17,10 @@ import (
 //  3. looks whether numbers allow the rest, and
 //  4. computes the result block by block of patches: combinations, sixteen products, and sums of these.
 type winogradConv struct {
-	direct            runtime.Bound
-	ends              *convertedIO
+	winogradBase
 	in, out           winogradImages
 	kernelPlace       place
 	together, arrange rewriting // of the input's features and of the result's, or none
-	kernel            gemm.Kernel[float32]
 	filters           convFilters
 	magnitudes        section // of the positions that patches see
 	block             int     // patches of a block
@@ -31,6 +29,26 @@ type winogradConv struct {
 	first             *parallelLoop
 	blocks            *parallelLoop
 	workspaces        sync.Pool // of *winogradSpace
+}
+
+// winogradBase is what such a convolution needs of its place in a program: the kernel of its products, its operands as f32, and the direct convolution, which takes
+// its place where numbers do not allow it.
+type winogradBase struct {
+	kernel gemm.Kernel[float32]
+	ends   *convertedIO
+	direct runtime.Bound
+}
+
+// newWinogradBase reports false where this processor has no loops for it.
+func newWinogradBase(s *site) (w winogradBase, ok bool) {
+	if w.kernel, ok = gemm.InPlace[float32](); !ok || !winograd.Has() {
+		return w, false
+	}
+	if w.direct, ok = convolutionAs[float32](s, hlo.F32); !ok {
+		return w, false
+	}
+	w.ends = &convertedIO{t: hlo.F32}
+	return w, w.ends.plan(s)
 }
 
 // winogradSpace is what one goroutine needs.
@@ -60,14 +78,11 @@ func winogradAs(s *site) (runtime.Bound, bool) {
 	if !ok || !g.isWinograd() || !g.gainsByWinograd() {
 		return runtime.Bound{}, false
 	}
-	kernel, ok := gemm.InPlace[float32]()
-	if !ok || !winograd.Has() {
+	w, ok := newWinogradBase(s)
+	if !ok {
 		return runtime.Bound{}, false
 	}
-	c := &winogradConv{kernel: kernel, ends: &convertedIO{t: hlo.F32}}
-	if c.direct, ok = convolutionAs[float32](s, hlo.F32); !ok || !c.ends.plan(s) {
-		return runtime.Bound{}, false
-	}
+	c := &winogradConv{winogradBase: w}
 	scratch := &c.ends.scratch
 	patches := [2]int{(g.out[0] + 1) / 2, (g.out[1] + 1) / 2}
 	c.in = winogradImages{place: c.ends.in[0], count: g.batch, features: g.features, size: [2]int(g.in), patches: patches, side: 4, combine: winograd.Patches}
@@ -80,12 +95,12 @@ func winogradAs(s *site) (runtime.Bound, bool) {
 	if c.arrange, ok = c.out.spread(imageAxes{g.outBatch, g.outSpatial[0], g.outSpatial[1], g.outFeature}, scratch); !ok {
 		return runtime.Bound{}, false
 	}
-	c.columns = min(gemm.Padded(g.outputs, kernel.NR), gemm.Padded(winogradColumns, kernel.NR))
+	c.columns = min(gemm.Padded(g.outputs, w.kernel.NR), gemm.Padded(winogradColumns, w.kernel.NR))
 	filters := winograd.Combinations * 4 * g.features * g.outputs
-	c.block = max(2*kernel.MR, min(max(leastBlock, filters/4), mostBlock)/(winograd.Combinations*4*(g.features+c.columns))/kernel.MR*kernel.MR)
+	c.block = max(2*w.kernel.MR, min(max(leastBlock, filters/4), mostBlock)/(winograd.Combinations*4*(g.features+c.columns))/w.kernel.MR*w.kernel.MR)
 	c.rows = gemm.NewRows(multiples(c.block, g.features), multiples(g.features, 1))
 	c.magnitudes = scratch.take(4 * int64(c.seenRows()*c.in.seenColumns()))
-	c.filters.plan(g, &kernel, scratch)
+	c.filters.plan(g, &w.kernel, scratch)
 	c.workspaces.New = func() any { return c.newSpace() }
 	c.first = newParallelLoop(c.prepare)
 	c.blocks = newParallelLoop(c.compute)

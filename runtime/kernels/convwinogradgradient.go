@@ -4,7 +4,6 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/gohalo/halo/hlo"
 	"github.com/gohalo/halo/runtime"
 	"github.com/gohalo/halo/runtime/kernels/gemm"
 	"github.com/gohalo/halo/runtime/kernels/winograd"
@@ -14,12 +13,10 @@ import (
 // positions. Its images are what input features are elsewhere, and the features of the input are its images. The products of combinations are added up over all patches, in
 // blocks of them, and combined to weights once. Tasks share the features, so that each adds up in the same order whatever their number.
 type winogradGradient struct {
-	direct            runtime.Bound
-	ends              *convertedIO
+	winogradBase
 	in, gradient, out winogradImages
 	rewrites          []rewriting // before and after, or none
 	arrange           rewriting
-	kernel            gemm.Kernel[float32]
 	magnitudes        section // of the positions that patches see, then of the gradient's
 	errors            section // of each image
 	rows, ks          []int   // of a block of combinations, whose features are the rows of a product
@@ -55,14 +52,11 @@ func winogradGradientAs(s *site) (runtime.Bound, bool) {
 	if !ok || !g.isWinogradGradient() || !g.gainsByWinogradGradient() {
 		return runtime.Bound{}, false
 	}
-	kernel, ok := gemm.InPlace[float32]()
-	if !ok || !winograd.Has() {
+	w, ok := newWinogradBase(s)
+	if !ok {
 		return runtime.Bound{}, false
 	}
-	c := &winogradGradient{kernel: kernel, ends: &convertedIO{t: hlo.F32}}
-	if c.direct, ok = convolutionAs[float32](s, hlo.F32); !ok || !c.ends.plan(s) {
-		return runtime.Bound{}, false
-	}
+	c := &winogradGradient{winogradBase: w}
 	size := [2]int{int(g.window[0].Size), int(g.window[1].Size)}
 	patches := [2]int{(size[0] + 1) / 2, (size[1] + 1) / 2}
 	c.in = winogradImages{place: c.ends.in[0], count: g.features, features: g.batch, size: [2]int(g.in), patches: patches, side: 4, combine: winograd.Patches}

@@ -100,8 +100,8 @@ func (g *Kernel[T]) BlockOnRows(m, n, k int, a, b []T, ldb int, c []T, ldc int, 
 	}
 }
 
-// farRows is the size in bytes of a matrix from which on what of it will be needed next is far away.
-const farRows = 8 << 20
+// farMatrix is the size in bytes of a matrix from which on what of it will be needed next is far away.
+const farMatrix = 8 << 20
 
 // rowsAhead is the columns behind [j, j+NR) of k rows of b, or the first ones of the next rows, if b does not stay in a cache.
 func (g *Kernel[T]) rowsAhead(b []T, j, n, k, ldb int) Ahead[T] {
@@ -110,7 +110,7 @@ func (g *Kernel[T]) rowsAhead(b []T, j, n, k, ldb int) Ahead[T] {
 	if j+g.NR >= n {
 		from = b[min(k*ldb, len(b)):]
 	}
-	if len(from)*size < farRows || ldb <= g.NR {
+	if len(from)*size < farMatrix || ldb <= g.NR {
 		return Ahead[T]{From: b}
 	}
 	return Ahead[T]{from, ldb * size}

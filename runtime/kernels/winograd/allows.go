@@ -8,7 +8,7 @@ import (
 // Numbers allow the sixteen products where each window has an element of the magnitude of the largest one in its patch, or nearly so.
 //
 // An element of a patch's combinations is a sum of four of its elements, so at most 4·D if D is the largest of them; the magnitudes of a filter's combinations add up to at
-// most 4·Σ|g|; and Aᵀ and A add what they are multiplied to without a factor. So with c input features and the unit roundoff u an element of the result is off by no more
+// most 4·Σ|g|; and Aᵀ and A add what they are multiplied to without a factor. So with c input features and the unit roundoff u an element of the result, of features that are added one by one, is off by no more
 // than about (c+10)·u·16·D·Σ|g|, where a direct convolution may be off by 9·c·u·W·Σ|g|, W being the largest element of its window. The two are of the same kind if D is
 // not much larger than W; otherwise, where one element is a million and the next ones are one, the sums next to it would lose what they have.
 
