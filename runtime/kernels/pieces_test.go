@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestPieces: a fusion with a concatenation inside computes what it needs of each array where that goes, whatever lies between its rows.
@@ -32,6 +34,8 @@ func TestPieces(t *testing.T) {
 		"pred[300,3] fusion(f32[2,300], pred[1,300]), kind=kLoop, calls={ x = f32[2,300] parameter(0) y = pred[1,300] parameter(1) zero = f32[] constant(0) z = f32[2,300] broadcast(zero), dimensions={} " +
 			"a = pred[2,300] compare(x, z), direction=LT b = pred[3,300] concatenate(a, y), dimensions={0} ROOT r = pred[300,3] transpose(b), dimensions={1,0} }",
 	} {
+		_, ok := fusedPieces(siteOf(t, text))
+		require.True(t, ok, text)
 		onEveryPath(func() { kernelCase{text: text}.check(t) })
 	}
 }

@@ -78,7 +78,7 @@ const (
 	minSearch = 5 * time.Microsecond
 	maxSearch = 50 * time.Microsecond
 
-	looksPerRound = 8 // at the queues, between two at the clock
+	looksPerRound = 8 // at the queues, or for the end of a loop, between two at the clock
 )
 
 func (q *multi) AddTask(task func()) {
